@@ -1,0 +1,167 @@
+/* Tests of src/base: strings, numbers, maps, files, threads, random numbers, UTF-8, JSON. */
+#include "hone_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/str.h"
+#include "base/thread.h"
+#include "base/utf8.h"
+
+static void numbers_round_trip(void **state)
+{
+    char     buf[32];
+    hone_rng r = hone_rng_make(1, 1);
+
+    (void)state;
+    assert_string_equal(hone_format_f64(buf, 0.1), "0.1");
+    assert_string_equal(hone_format_f64(buf, 1.0), "1.0");
+    assert_string_equal(hone_format_f32(buf, 0.1f), "0.1");
+    assert_string_equal(hone_format_f64(buf, NAN), "NaN");
+    for (int i = 0; i < 10000; i++) {
+        double v = (hone_rng_f64(&r) - 0.5) * pow(10, (double)hone_rng_below(&r, 60) - 30);
+
+        assert_true(strtod(hone_format_f64(buf, v), NULL) == v);
+        assert_true(strtof(hone_format_f32(buf, (float)v), NULL) == (float)v);
+    }
+}
+
+static void philox_known_answer(void **state)
+{
+    uint32_t w[4];
+
+    (void)state;
+    /* Known-answer vectors of the Random123 distribution (philox4x32, 10 rounds). */
+    hone_philox(w, 0, 0, 0);
+    assert_int_equal(w[0], 0x6627e8d5u);
+    assert_int_equal(w[1], 0xe169c58du);
+    assert_int_equal(w[2], 0xbc57ac4cu);
+    assert_int_equal(w[3], 0x9b00dbd8u);
+}
+
+static void maps_hold_what_was_put(void **state)
+{
+    hone_map *m;
+    char      key[16];
+
+    (void)state;
+    T_OK(hone_map_create(&m));
+    for (int i = 0; i < 5000; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        T_OK(hone_map_put(m, key, strlen(key), i));
+    }
+    for (int i = 0; i < 5000; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        assert_int_equal(hone_map_get(m, key, strlen(key), -1), i);
+    }
+    assert_int_equal(hone_map_get(m, "absent", 6, -1), -1);
+    assert_int_equal(hone_map_len(m), 5000);
+    hone_map_destroy(&m);
+}
+
+static void files_are_whole_or_absent(void **state)
+{
+    char        *path = hone_path_join(t_temp_dir(), "f"), *data;
+    hone_writer *w;
+    size_t       n;
+
+    (void)state;
+    T_OK(hone_file_write_all(path, "one", 3));
+    T_OK(hone_writer_create(&w, path));
+    T_OK(hone_writer_write(w, "broken", 6));
+    hone_writer_abandon(&w);
+    T_OK(hone_file_read_all(&data, &n, path));
+    assert_string_equal(data, "one");
+    hone_free(data);
+    T_STATUS(hone_file_read_all(&data, &n, "/nonexistent/x"), HONE_E_IO);
+    T_ERROR_HAS("/nonexistent/x");
+    hone_free(path);
+}
+
+static void count_task(void *arg, int64_t task, int worker)
+{
+    (void)worker;
+    ((int *)arg)[task]++;
+}
+
+static void pools_run_each_task_once(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 8; threads++) {
+        hone_pool *p;
+        int        hits[1000] = { 0 };
+
+        T_OK(hone_pool_create(&p, threads));
+        for (int run = 1; run <= 20; run++) {
+            hone_pool_run(p, 1000, count_task, hits);
+            for (int i = 0; i < 1000; i++)
+                assert_int_equal(hits[i], run);
+        }
+        hone_pool_destroy(&p);
+    }
+}
+
+static void utf8_is_strict(void **state)
+{
+    (void)state;
+    assert_int_equal(hone_utf8_valid_prefix("h\xc3\xa9llo", 6), 6);
+    assert_int_equal(hone_utf8_valid_prefix("ab\xc0\xaf", 4), 2);          /* overlong */
+    assert_int_equal(hone_utf8_valid_prefix("ab\xed\xa0\x80", 5), 2);      /* surrogate */
+    assert_int_equal(hone_utf8_valid_prefix("ab\xf4\x90\x80\x80", 6), 2);  /* past U+10FFFF */
+    assert_int_equal(hone_utf8_valid_prefix("abcdefgh\xe2\x82", 10), 8);   /* cut */
+    for (uint32_t cp = 1; cp < 0x110000; cp += 7) {
+        char   s[4];
+        size_t n = hone_utf8_encode(cp, s), len;
+
+        if (cp >= 0xD800 && cp < 0xE000)
+            continue;
+        assert_int_equal(hone_utf8_valid_prefix(s, n), n);
+        assert_int_equal(hone_utf8_decode(s, &len), cp);
+        assert_int_equal(len, n);
+    }
+}
+
+static void json_says_where(void **state)
+{
+    json_t  *v;
+    hone_str s = HONE_STR_INIT;
+
+    (void)state;
+    T_STATUS(hone_json_parse(&v, "{\"a\":\n1,}", 9, "x.json"), HONE_E_FORMAT);
+    T_ERROR_HAS("x.json: broken JSON at line 2");
+    T_STATUS(hone_json_parse(&v, "\"\xff\"", 3, "x.json"), HONE_E_FORMAT);
+    T_ERROR_HAS("invalid UTF-8");
+    T_OK(hone_json_parse(&v, "{\"b\":[1,0.1,null,\"\\u00e9\\n\"],\"a\":{}}", 36, "x.json"));
+    hone_json_dump(&s, v, false);
+    assert_string_equal(hone_str_c(&s), "{\"b\":[1,0.1,null,\"\xc3\xa9\\n\"],\"a\":{}}");
+    hone_str_deinit(&s);
+    json_decref(v);
+}
+
+static void names_near(void **state)
+{
+    static const char *const names[] = { "learning_rate", "output_dir", "dataset" };
+
+    (void)state;
+    assert_string_equal(hone_nearest_name("learning_rat", names, 3), "learning_rate");
+    assert_null(hone_nearest_name("zzzz", names, 3));
+    assert_true(hone_glob_match("model.layers.*.mlp.*", "model.layers.12.mlp.up"));
+    assert_false(hone_glob_match("model.layers.?.mlp", "model.layers.12.mlp"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_round_trip),       cmocka_unit_test(philox_known_answer),
+        cmocka_unit_test(maps_hold_what_was_put),   cmocka_unit_test(files_are_whole_or_absent),
+        cmocka_unit_test(pools_run_each_task_once), cmocka_unit_test(utf8_is_strict),
+        cmocka_unit_test(json_says_where),          cmocka_unit_test(names_near),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
