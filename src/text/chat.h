@@ -1,0 +1,54 @@
+/*
+ * text/chat.h -- conversations to text, ids and supervision, through the checkpoint's own chat template.
+ */
+#ifndef HONE_TEXT_CHAT_H
+#define HONE_TEXT_CHAT_H
+
+#include "base/json.h"
+#include "text/tokenizer.h"
+
+typedef struct hone_chat hone_chat;
+
+/* One rendered conversation. */
+typedef struct hone_chat_render {
+    hone_str      text;         /* the prompt as the template writes it */
+    hone_encoding tokens;       /* of `text`, no special tokens added (the template writes them) */
+    HONE_VEC(uint8_t) mask;     /* per token: 1 = supervised */
+    HONE_VEC(int32_t) message;  /* per token: index of the message whose supervision span it is in, else -1 */
+} hone_chat_render;
+
+typedef struct hone_chat_options {
+    const json_t *tools;            /* array or NULL */
+    const json_t *template_kwargs;  /* object or NULL: further variables (enable_thinking, …) */
+    bool          generation_prompt;
+} hone_chat_options;
+
+/*
+ * The chat template of a model directory: chat_template.jinja, else chat_template.json, else tokenizer_config.json's
+ * "chat_template" (a string, or a list of named ones, of which "default" is used, "tool_use" with tools).
+ * Owns: `tok` is borrowed and must outlive it. Errors: E_IO / E_FORMAT / E_UNSUPPORTED with line and column;
+ * E_DATA if the directory has no template.
+ */
+hone_status hone_chat_load(hone_chat **out, const char *dir, const hone_tokenizer *tok) HONE_MUST_CHECK;
+/* The same from a template's source; `name` appears in errors. */
+hone_status hone_chat_create(hone_chat **out, const char *source, size_t n, const char *name,
+                             const hone_tokenizer *tok) HONE_MUST_CHECK;
+void        hone_chat_destroy(hone_chat **chat);
+
+/*
+ * Render `messages` (array of objects) into `out` (initialised with zeros; reusable: it is cleared first).
+ *
+ * Supervision: with {% generation %} blocks, exactly their bytes. Otherwise an assistant message's span starts after what
+ * the template would emit there for a generation prompt (same arguments), and ends with the first special added token
+ * emitted after the message's last byte or, if none follows, with the last byte emitted for the message. A token is
+ * supervised if it holds a byte of a span.
+ * Errors: E_DATA (the template refuses, or a message is not renderable), with line and column of the template.
+ * Thread-safe on distinct `out`.
+ */
+hone_status hone_chat_render_messages(const hone_chat *chat, hone_chat_render *out, const json_t *messages,
+                                      const hone_chat_options *options) HONE_MUST_CHECK;
+void        hone_chat_render_deinit(hone_chat_render *r);
+/* Whether the template has {% generation %} blocks. */
+bool        hone_chat_has_generation(const hone_chat *chat);
+
+#endif /* HONE_TEXT_CHAT_H */
