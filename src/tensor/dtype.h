@@ -58,8 +58,13 @@ static inline uint16_t hone_f32_to_bf16(float f)
 float    hone_f16_to_f32(uint16_t v);
 uint16_t hone_f32_to_f16(float f);      /* to nearest, ties to even; overflow gives infinity */
 
-/* Convert n elements between floating dtypes (F32, BF16, F16, F64), rounding to nearest even. `to` and `from` do not
- * overlap. Returns false if one of the dtypes is not floating. */
+/* F32, BF16, F16 or F64. */
+bool hone_dtype_is_floating(hone_dtype d);
+/* Convert n elements between floating dtypes, rounding once, to nearest even; equal dtypes of any kind are copied. `to` and
+ * `from` do not overlap and may be unaligned (tensors in a mapped file can be). Returns false if a conversion is asked for
+ * and one of the dtypes is not floating. */
 bool hone_dtype_convert(void *to, hone_dtype to_type, const void *from, hone_dtype from_type, int64_t n);
+/* Index of the first NaN or infinity among n elements (may be unaligned), or n; dtypes that are not floating have none. */
+int64_t hone_dtype_first_nonfinite(const void *data, hone_dtype d, int64_t n);
 
 #endif /* HONE_TENSOR_DTYPE_H */
