@@ -32,6 +32,7 @@
     X(glu)              /* F B   y = f(gate) · up */                                        \
     X(add)              /* F     y = a + b */                                               \
     X(dropout)          /* F     (the backward is the same mask on dy) */                   \
+    X(copy_columns)     /* F     columns of a matrix into another's (split, join) */        \
     X(cross_entropy)    /* F     negative log-likelihoods of rows of logits, and gradient */\
     X(adamw)            /* F     one optimizer step on a flat slice, always f32 */          \
     X(square_sum)       /* F     Σ x² of a flat slice, for norms */
@@ -209,6 +210,12 @@ typedef struct hone_add_args {
     void       *y;              /* [n]; may be a or b */
     int64_t     n;
 } hone_add_args;
+
+typedef struct hone_copy_columns_args {
+    const void *x;              /* [rows, cols] with row stride x_ld (in elements) */
+    void       *y;              /* [rows, cols] with row stride y_ld */
+    int64_t     rows, cols, x_ld, y_ld;
+} hone_copy_columns_args;
 
 typedef struct hone_cross_entropy_args {
     void          *logits;      /* acc [rows, vocab]; undefined afterwards when dlogits is given and aliases it */

@@ -1,0 +1,50 @@
+/*
+ * nn/model.h -- what every model is to the trunk: an embedding, blocks, a final norm, a head.
+ */
+#ifndef HONE_NN_MODEL_H
+#define HONE_NN_MODEL_H
+
+#include "nn/batch.h"
+#include "nn/module.h"
+
+typedef struct hone_model hone_model;
+
+/* What a family computes, on whole tensors of tokens; it knows nothing of recompute or parallelism. */
+typedef struct hone_model_ops {
+    hone_tensor *(*embed)(hone_ctx *ctx, const hone_model *m, hone_batch *batch);                           /* -> [T, hidden] */
+    hone_tensor *(*block)(hone_ctx *ctx, const hone_model *m, int i, hone_tensor *h, hone_batch *batch);    /* -> [T, hidden] */
+    hone_tensor *(*final)(hone_ctx *ctx, const hone_model *m, hone_tensor *h);                              /* -> [T, hidden] */
+} hone_model_ops;
+
+struct hone_model {
+    const char           *family;       /* model_type */
+    const hone_model_ops *ops;
+    hone_params          *params;       /* owned */
+    hone_module          *root;         /* owned */
+    void                 *state;        /* the family's own modules, owned (plain memory) */
+    int                   blocks;
+    int64_t               vocab, hidden;
+    int64_t               max_positions;/* longest sample the embedding can place; 0 = no limit */
+    hone_param           *head;         /* [vocab, hidden]; the embedding's own when tied */
+    bool                  tied;
+};
+
+void hone_model_destroy(hone_model **model);
+
+/* ---- the trunk: the loop over blocks, where recompute (and later pipeline stages) attach ------------------------------- */
+typedef struct hone_trunk_options {
+    bool recompute;                     /* blocks keep their input and attention outputs only */
+} hone_trunk_options;
+
+/* Embedding, all blocks, final norm: [T, hidden]. Owned by the current scope. */
+hone_tensor *hone_trunk_hidden(hone_ctx *ctx, const hone_model *m, hone_batch *batch, const hone_trunk_options *o);
+/* Blocks [first, last) from a given hidden state. */
+hone_tensor *hone_trunk_blocks(hone_ctx *ctx, const hone_model *m, int first, int last, hone_tensor *h, hone_batch *batch,
+                               const hone_trunk_options *o);
+/* Per-token negative log-likelihoods [T] of the batch's labels; in a recording context the gradients for the batch's weights
+ * are made on the way. */
+hone_tensor *hone_trunk_nll(hone_ctx *ctx, const hone_model *m, hone_batch *batch, const hone_trunk_options *o);
+/* Logits [rows, vocab] in the accumulation type of hidden states [rows, hidden]; never recorded. */
+hone_tensor *hone_trunk_logits(hone_ctx *ctx, const hone_model *m, hone_tensor *hidden);
+
+#endif /* HONE_NN_MODEL_H */

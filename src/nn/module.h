@@ -1,0 +1,56 @@
+/*
+ * nn/module.h -- the module tree: names as the checkpoint has them, and the builder that families use.
+ *
+ * A family declares its modules once, top down; the builder keeps a sticky status, so family code reads as a list.
+ */
+#ifndef HONE_NN_MODULE_H
+#define HONE_NN_MODULE_H
+
+#include "nn/param.h"
+
+typedef struct hone_module {
+    char       *name;               /* full dotted name; "" for the root */
+    const char *kind;               /* "linear", "rms_norm", … for display */
+    struct hone_module *parent;
+    HONE_VEC(struct hone_module *) children;
+    HONE_VEC(hone_param *)         params;
+} hone_module;
+
+typedef struct hone_builder {
+    hone_params *params;
+    hone_module *at;                /* the module being described */
+    hone_status  status;            /* sticky */
+} hone_builder;
+
+hone_status hone_module_create(hone_module **out, hone_module *parent, const char *name, const char *kind) HONE_MUST_CHECK;
+void        hone_module_destroy(hone_module **module);      /* with its children; parameters belong to the set */
+
+/* Go into a child ("layers.3.self_attn" is one step) and come back. */
+void hone_build_enter(hone_builder *b, const char *name, const char *kind);
+void hone_build_leave(hone_builder *b);
+/* A unit of parameters starts here. */
+void hone_build_unit(hone_builder *b, const char *name);
+/* A parameter of the current module. */
+hone_param *hone_build_param(hone_builder *b, const char *name, int ndim, const int64_t *dims, bool decay);
+
+/* The one object through which weights meet activations; adapters, quantisers and splits replace it. */
+typedef struct hone_linear { hone_param *weight, *bias; bool w_is_kn; } hone_linear;
+
+void hone_build_linear(hone_builder *b, hone_linear *out, const char *name, int64_t in, int64_t features, bool bias);
+/* GPT-2 stores weights as [in, out]. */
+void hone_build_conv1d(hone_builder *b, hone_linear *out, const char *name, int64_t in, int64_t features);
+hone_tensor *hone_linear_forward(hone_ctx *ctx, const hone_linear *l, hone_tensor *x);
+/* With the residual added before rounding. */
+hone_tensor *hone_linear_forward_add(hone_ctx *ctx, const hone_linear *l, hone_tensor *x, hone_tensor *residual);
+
+/* rms_norm when `bias` was not built, as its kind says. */
+typedef struct hone_norm { hone_param *weight, *bias; double eps; bool rms; } hone_norm;
+
+void hone_build_rms_norm(hone_builder *b, hone_norm *out, const char *name, int64_t dim, double eps);
+void hone_build_layer_norm(hone_builder *b, hone_norm *out, const char *name, int64_t dim, double eps);
+hone_tensor *hone_norm_forward(hone_ctx *ctx, const hone_norm *n, hone_tensor *x);
+
+/* A table of vectors; `name`.weight [rows, dim]. */
+hone_param *hone_build_embedding(hone_builder *b, const char *name, int64_t rows, int64_t dim);
+
+#endif /* HONE_NN_MODULE_H */

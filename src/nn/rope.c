@@ -1,0 +1,138 @@
+#include "nn/rope.h"
+
+#include <math.h>
+
+#include "op/scope.h"
+
+static const double pi = 3.14159265358979323846;
+
+/* base^(2i/dim) as the reference has it: the exponent and the power in f32. */
+static float power(double base, int64_t i, int64_t dim) { return powf((float)base, (float)(2 * i) / (float)dim); }
+
+static void plain(float *inv_freq, double base, int64_t dim)
+{
+    for (int64_t i = 0; i < dim / 2; i++)
+        inv_freq[i] = 1.0f / power(base, i, dim);
+}
+
+static void llama3(float *inv_freq, const hone_rope_spec *s)
+{
+    float low = (float)(s->original_max_positions / s->low_freq_factor);
+    float high = (float)(s->original_max_positions / s->high_freq_factor);
+
+    plain(inv_freq, s->base, s->dim);
+    for (int64_t i = 0; i < s->dim / 2; i++) {
+        float wavelength = (float)(2 * pi) / inv_freq[i];
+        float smooth = ((float)s->original_max_positions / wavelength - (float)s->low_freq_factor)
+                       / (float)(s->high_freq_factor - s->low_freq_factor);
+
+        if (wavelength > low)
+            inv_freq[i] /= (float)s->factor;
+        else if (!(wavelength < high))
+            inv_freq[i] = (1 - smooth) * inv_freq[i] / (float)s->factor + smooth * inv_freq[i];
+    }
+}
+
+static double yarn_mscale(double scale, double mscale) { return scale <= 1 ? 1 : 0.1 * mscale * log(scale) + 1; }
+
+/* The dimension whose wave turns `rotations` times over the original context. */
+static double correction_dim(const hone_rope_spec *s, double rotations)
+{
+    return (double)s->dim * log(s->original_max_positions / (rotations * 2 * pi)) / (2 * log(s->base));
+}
+
+static double yarn(float *inv_freq, const hone_rope_spec *s)
+{
+    double low = correction_dim(s, s->beta_fast), high = correction_dim(s, s->beta_slow);
+
+    if (s->truncate) {
+        low = floor(low);
+        high = ceil(high);
+    }
+    low = fmax(low, 0);
+    high = fmin(high, (double)(s->dim - 1));
+    if (low == high)
+        high += 0.001;      /* a step instead of a ramp */
+    for (int64_t i = 0; i < s->dim / 2; i++) {
+        float p = power(s->base, i, s->dim);
+        float ramp = fminf(fmaxf(((float)i - (float)low) / (float)(high - low), 0), 1);
+        float keep = 1 - ramp;
+
+        inv_freq[i] = 1.0f / ((float)s->factor * p) * (1 - keep) + 1.0f / p * keep;
+    }
+    if (s->attention_factor >= 0)
+        return s->attention_factor;
+    if (s->mscale != 0 && s->mscale_all_dim != 0)
+        return yarn_mscale(s->factor, s->mscale) / yarn_mscale(s->factor, s->mscale_all_dim);
+    return yarn_mscale(s->factor, 1);
+}
+
+double hone_rope_frequencies(float *inv_freq, const hone_rope_spec *s, int64_t length)
+{
+    switch (s->type) {
+    case HONE_ROPE_LINEAR:
+        plain(inv_freq, s->base, s->dim);
+        for (int64_t i = 0; i < s->dim / 2; i++)
+            inv_freq[i] /= (float)s->factor;
+        return 1;
+    case HONE_ROPE_DYNAMIC: {
+        double n = fmax((double)length, s->max_positions), d = (double)s->dim;
+
+        plain(inv_freq, s->base * pow(s->factor * n / s->max_positions - (s->factor - 1), d / (d - 2)), s->dim);
+        return 1;
+    }
+    case HONE_ROPE_YARN:
+        return yarn(inv_freq, s);
+    case HONE_ROPE_LLAMA3:
+        llama3(inv_freq, s);
+        return 1;
+    default:
+        plain(inv_freq, s->base, s->dim);
+        return 1;
+    }
+}
+
+static void fill(const hone_batch *b, const hone_rope_spec *s, float *inv_freq, hone_rope_table *table)
+{
+    float  *cosines = hone_tensor_data(table->cos), *sines = hone_tensor_data(table->sin);
+    int64_t half = s->dim / 2;
+    double  factor = 1;
+
+    for (int64_t sample = 0; sample < b->samples; sample++) {
+        if (sample == 0 || s->type == HONE_ROPE_DYNAMIC)
+            factor = hone_rope_frequencies(inv_freq, s, hone_batch_sample_length(b, sample));
+        for (int64_t t = b->cu[sample]; t < b->cu[sample + 1]; t++)
+            for (int64_t i = 0; i < half; i++) {
+                float angle = (float)b->positions[t] * inv_freq[i];
+
+                cosines[t * half + i] = (float)cos((double)angle) * (float)factor;
+                sines[t * half + i] = (float)sin((double)angle) * (float)factor;
+            }
+    }
+}
+
+const hone_rope_table *hone_rope_tables(hone_ctx *ctx, hone_batch *b, const hone_rope_spec *spec)
+{
+    hone_rope_table table = { .spec = spec };
+    int64_t         dims[2] = { b->tokens, spec->dim / 2 };
+    float          *inv_freq;
+
+    if (ctx->status != HONE_OK)
+        return NULL;
+    for (size_t i = 0; i < b->ropes.len; i++)
+        if (b->ropes.data[i].spec == spec)
+            return &b->ropes.data[i];
+    table.cos = hone_tensor_create(ctx->device, HONE_DTYPE_F32, 2, dims);
+    table.sin = hone_tensor_create(ctx->device, HONE_DTYPE_F32, 2, dims);
+    inv_freq = hone_calloc((size_t)(spec->dim / 2), sizeof *inv_freq);
+    if (table.cos && table.sin && inv_freq && hone_device_has_data(ctx->device))
+        fill(b, spec, inv_freq, &table);
+    hone_free(inv_freq);
+    if (!table.cos || !table.sin || !inv_freq || HONE_VEC_PUSH(&b->ropes, table) != HONE_OK) {
+        hone_tensor_release(&table.cos);
+        hone_tensor_release(&table.sin);
+        hone_ctx_fail(ctx, HONE_E_NOMEM);
+        return NULL;
+    }
+    return &b->ropes.data[b->ropes.len - 1];
+}

@@ -1,0 +1,74 @@
+#include "autograd/tape.h"
+#include "nn/model.h"
+#include "op/op.h"
+
+void hone_model_destroy(hone_model **model)
+{
+    hone_model *m = *model;
+
+    if (!m)
+        return;
+    hone_params_destroy(&m->params);
+    hone_module_destroy(&m->root);
+    hone_free(m->state);
+    hone_free(m);
+    *model = NULL;
+}
+
+/* Close a region: what only it needed goes, `h` stays. */
+static hone_tensor *close_region(hone_ctx *ctx, hone_tensor *h)
+{
+    hone_scope_close(ctx, &h, 1);
+    if (ctx->tape)
+        hone_tape_settle(ctx->tape);
+    return h;
+}
+
+hone_tensor *hone_trunk_blocks(hone_ctx *ctx, const hone_model *m, int first, int last, hone_tensor *h, hone_batch *batch,
+                               const hone_trunk_options *o)
+{
+    for (int i = first; i < last; i++) {
+        hone_scope_open(ctx);
+        if (ctx->tape)
+            hone_tape_recompute(ctx->tape, o->recompute);
+        h = m->ops->block(ctx, m, i, h, batch);
+        if (ctx->tape)
+            hone_tape_recompute(ctx->tape, false);
+        h = close_region(ctx, h);
+    }
+    return h;
+}
+
+hone_tensor *hone_trunk_hidden(hone_ctx *ctx, const hone_model *m, hone_batch *batch, const hone_trunk_options *o)
+{
+    hone_tensor *h;
+
+    hone_scope_open(ctx);
+    hone_scope_open(ctx);
+    h = close_region(ctx, m->ops->embed(ctx, m, batch));
+    h = hone_trunk_blocks(ctx, m, 0, m->blocks, h, batch, o);
+    h = m->ops->final(ctx, m, h);
+    hone_scope_close(ctx, &h, 1);
+    return h;
+}
+
+hone_tensor *hone_trunk_nll(hone_ctx *ctx, const hone_model *m, hone_batch *batch, const hone_trunk_options *o)
+{
+    hone_tensor *nll;
+
+    hone_scope_open(ctx);
+    nll = hone_op_linear_cross_entropy(ctx, hone_trunk_hidden(ctx, m, batch, o), m->head->value, batch->labels,
+                                       batch->weights);
+    return close_region(ctx, nll);
+}
+
+hone_tensor *hone_trunk_logits(hone_ctx *ctx, const hone_model *m, hone_tensor *hidden)
+{
+    hone_tape   *tape = ctx->tape;
+    hone_tensor *logits;
+
+    ctx->tape = NULL;
+    logits = hone_op_logits(ctx, hidden, m->head->value);
+    ctx->tape = tape;
+    return logits;
+}

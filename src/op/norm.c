@@ -1,0 +1,77 @@
+/* Root-mean-square and layer normalisation: one shape rule and one backward rule, two kernels. */
+#include "op/node.h"
+#include "op/op.h"
+#include "op/param.h"
+
+typedef struct attrs { double eps; float w_offset; } attrs;
+
+enum { X, W, BIAS };        /* inputs */
+enum { Y, RSTD, MEAN };     /* outputs; MEAN for layer_norm only */
+
+static hone_norm_args arguments(const hone_node *n)
+{
+    const attrs   *a = HONE_ATTRS(attrs, n);
+    hone_norm_args args = { .eps = a->eps, .w_offset = a->w_offset, .dim = n->in[W]->dims[0] };
+
+    args.rows = hone_tensor_numel(n->in[X]) / args.dim;
+    args.x = hone_tensor_data(n->in[X]);
+    args.w = hone_tensor_data(n->in[W]);
+    return args;
+}
+
+static hone_status norm_forward(hone_ctx *ctx, hone_node *n, hone_op op)
+{
+    hone_tensor   *x = n->in[X], *y, *rstd, *mean = NULL;
+    hone_norm_args args = arguments(n);
+
+    HONE_CHECK(hone_tensor_cols(x) % args.dim == 0, HONE_E_SHAPE, "%s norms %lld features, its input has %lld",
+               n->in[W]->param ? n->in[W]->param->name : "a norm", (long long)args.dim, (long long)hone_tensor_cols(x));
+    y = hone_node_output_like(ctx, n, Y, x);
+    rstd = hone_node_output(ctx, n, RSTD, hone_acc_dtype(x->dtype), 1, &args.rows);
+    if (op == HONE_OP_layer_norm)
+        mean = hone_node_output(ctx, n, MEAN, hone_acc_dtype(x->dtype), 1, &args.rows);
+    if (!y || !rstd || (op == HONE_OP_layer_norm && !mean))
+        return HONE_E_NOMEM;
+    args.bias = n->in[BIAS] ? hone_tensor_data(n->in[BIAS]) : NULL;
+    args.y = hone_tensor_data(y);
+    args.rstd = hone_tensor_data(rstd);
+    args.mean = mean ? hone_tensor_data(mean) : NULL;
+    return hone_kernel_run(ctx, op, HONE_PASS_FWD, x->dtype, &args, 0);
+}
+
+static hone_status norm_backward(hone_ctx *ctx, hone_node *n, hone_op op)
+{
+    hone_norm_args args = arguments(n);
+    bool           bias_accumulate = false;
+    hone_tensor   *dx = hone_grad_target(ctx, n->in[X], &args.accumulate_dx);
+
+    if (!dx)
+        return HONE_E_NOMEM;
+    args.rstd = hone_tensor_data(n->out[RSTD]);
+    args.mean = op == HONE_OP_layer_norm ? hone_tensor_data(n->out[MEAN]) : NULL;
+    args.dy = hone_tensor_data(n->out[Y]->grad);
+    args.dx = hone_tensor_data(dx);
+    args.dw = hone_param_grad_target(n->in[W], &args.accumulate_dw);
+    args.dbias = hone_param_grad_target(n->in[BIAS], &bias_accumulate);
+    return hone_kernel_run(ctx, op, HONE_PASS_BWD, n->in[X]->dtype, &args, 0);
+}
+
+static hone_status rms_forward(hone_ctx *ctx, hone_node *n) { return norm_forward(ctx, n, HONE_OP_rms_norm); }
+static hone_status rms_backward(hone_ctx *ctx, hone_node *n) { return norm_backward(ctx, n, HONE_OP_rms_norm); }
+static hone_status layer_forward(hone_ctx *ctx, hone_node *n) { return norm_forward(ctx, n, HONE_OP_layer_norm); }
+static hone_status layer_backward(hone_ctx *ctx, hone_node *n) { return norm_backward(ctx, n, HONE_OP_layer_norm); }
+
+static const hone_op_rule rms_rule = { .name = "rms_norm", .attrs_size = sizeof(attrs), .forward = rms_forward,
+    .backward = rms_backward, .needs_in = 1u << X, .needs_out = 1u << RSTD, .cheap = true };
+static const hone_op_rule layer_rule = { .name = "layer_norm", .attrs_size = sizeof(attrs), .forward = layer_forward,
+    .backward = layer_backward, .needs_in = 1u << X, .needs_out = 1u << RSTD | 1u << MEAN, .cheap = true };
+
+hone_tensor *hone_op_rms_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, double eps, float w_offset)
+{
+    return hone_node_apply(ctx, &rms_rule, (hone_tensor *[]){ x, w, NULL }, 3, &(attrs){ eps, w_offset }, 2, NULL);
+}
+
+hone_tensor *hone_op_layer_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, double eps)
+{
+    return hone_node_apply(ctx, &layer_rule, (hone_tensor *[]){ x, w, bias }, 3, &(attrs){ eps, 0 }, 3, NULL);
+}
