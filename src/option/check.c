@@ -1,0 +1,182 @@
+/* Checks between options, and the values that follow from others. */
+#include "option/option_int.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The place of an option in errors: "config.yaml:12: ", or "" when it has its default. */
+static const char *at(char buf[256], const hone_options *o, const char *name)
+{
+    const char *source = hone_options_source(o, name);
+
+    if (strcmp(source, "default") == 0)
+        return "";
+    snprintf(buf, 256, "%s: ", source);
+    return buf;
+}
+
+#define REFUSE_IF(cond, key, ...) \
+    do { if (cond) { char at_[256], text_[400]; \
+        snprintf(text_, sizeof text_, __VA_ARGS__); \
+        return HONE_FAIL(HONE_E_USAGE, "%s%s", at(at_, o, #key), text_); } } while (0)
+
+/* Does the row hold something that is known, but not implemented? `value` and `def` are its value and default as text. */
+static bool is_refused(const hone_options *o, const option_row *row, const hone_str *value, const hone_str *def)
+{
+    char choice[64];
+    bool later = false;
+
+    if (row->state == STATE_LATER)
+        return strcmp(hone_str_c(value), hone_str_c(def)) != 0;
+    if (row->kind == KIND_E) {
+        int v = *(const int *)(const void *)((const char *)o + row->offset);
+
+        if (v != HONE_ENUM_NULL)
+            (void)hone_option_choice_at(row, (size_t)v, choice, &later);
+    }
+    return later;
+}
+
+/* Values and options that are known, but not implemented: one list, so that a config is put right in one go. */
+static hone_status refuse_unimplemented(const hone_options *o, const hone_options *defaults)
+{
+    hone_str    text = HONE_STR_INIT, value = HONE_STR_INIT, def = HONE_STR_INIT;
+    int         count = 0;
+    hone_status st = HONE_OK;
+    char        place[256];
+
+    for (size_t i = 0; i < hone_option_row_count; i++) {
+        const option_row *row = &hone_option_rows[i];
+
+        hone_str_clear(&value);
+        hone_str_clear(&def);
+        hone_option_write(&value, o, row);
+        hone_option_write(&def, defaults, row);
+        if (!is_refused(o, row, &value, &def))
+            continue;
+        count++;
+        hone_str_printf(&text, "\n  %s%s: %.80s", at(place, o, row->name), row->name, hone_str_c(&value));
+        if (strcmp(row->name, "finetuning_type") == 0)
+            hone_str_puts(&text, " (hone trains all weights so far: write finetuning_type: full)");
+        else if (row->state == STATE_LATER)
+            hone_str_printf(&text, " (%s)", row->help);
+    }
+    HONE_GO(hone_str_ok(&value));
+    HONE_GO(hone_str_ok(&def));
+    HONE_GO(hone_str_ok(&text));
+    HONE_GO_CHECK(count == 0, HONE_E_UNSUPPORTED, "not implemented yet, and the result would depend on %s:%s\n"
+                  "leave %s out, or choose another value (hone help options NAME shows what works)",
+                  count == 1 ? "it" : "them", hone_str_c(&text), count == 1 ? "it" : "them");
+out:
+    hone_str_deinit(&text);
+    hone_str_deinit(&value);
+    hone_str_deinit(&def);
+    return st;
+}
+
+static hone_status check_data(const hone_options *o)
+{
+    bool sft = o->stage == HONE_STAGE_SFT;
+
+    REFUSE_IF(!sft && o->train_on_prompt, train_on_prompt, "train_on_prompt works with stage: sft only");
+    REFUSE_IF(!sft && o->mask_history, mask_history, "mask_history works with stage: sft only");
+    REFUSE_IF(!sft && o->neat_packing, neat_packing, "neat_packing works with stage: sft only; stage: pt packs anyway");
+    REFUSE_IF(o->train_on_prompt && o->mask_history, mask_history, "mask_history and train_on_prompt contradict each other");
+    REFUSE_IF(o->neat_packing && o->packing == HONE_TRI_FALSE, packing, "neat_packing: true turns packing on; packing: false contradicts it");
+    REFUSE_IF(o->val_size > 0 && o->eval_dataset.n, val_size, "val_size and eval_dataset both name held-out rows; keep one");
+    REFUSE_IF(o->val_size > 0 && !o->dataset.n, val_size, "val_size holds back rows of dataset, which is missing");
+    REFUSE_IF(o->val_size > 1 && o->val_size != (double)(int64_t)o->val_size, val_size, "val_size above 1 is a number of rows: write it without fraction");
+    REFUSE_IF(o->eval_strategy != HONE_WHEN_NO && !o->eval_dataset.n && o->val_size == 0, eval_strategy,
+              "eval_strategy needs held-out rows: set val_size or eval_dataset");
+    REFUSE_IF(o->do_eval && !o->eval_dataset.n && o->val_size == 0, do_eval,
+              "do_eval needs held-out rows: set val_size or eval_dataset");
+    REFUSE_IF(o->pack_length < o->cutoff_len, pack_length,
+              "a packed row of pack_length %lld cannot hold a sample of cutoff_len %lld tokens", (long long)o->pack_length,
+              (long long)o->cutoff_len);
+    return HONE_OK;
+}
+
+static hone_status check_training(const hone_options *o)
+{
+    bool size = o->global_batch_size != HONE_INT_NULL, tokens = o->global_batch_tokens != HONE_INT_NULL;
+
+    REFUSE_IF(o->adam_beta1 >= 1, adam_beta1, "adam_beta1 must be below 1");
+    REFUSE_IF(o->adam_beta2 >= 1, adam_beta2, "adam_beta2 must be below 1");
+    REFUSE_IF(o->max_steps == 0, max_steps, "max_steps: 0 trains nothing; -1 leaves the length to num_train_epochs");
+    REFUSE_IF(o->num_train_epochs == 0 && o->max_steps < 0, num_train_epochs, "num_train_epochs: 0 trains nothing");
+    REFUSE_IF(size && tokens, global_batch_tokens, "global_batch_size and global_batch_tokens both set the size of a step; keep one");
+    REFUSE_IF((size || tokens) && o->gradient_accumulation_steps != 1, gradient_accumulation_steps,
+              "gradient_accumulation_steps and %s both set the size of a step; keep one",
+              size ? "global_batch_size" : "global_batch_tokens");
+    REFUSE_IF(size && o->global_batch_size % o->per_device_train_batch_size != 0, global_batch_size,
+              "global_batch_size %lld is not a multiple of per_device_train_batch_size %lld",
+              (long long)o->global_batch_size, (long long)o->per_device_train_batch_size);
+    REFUSE_IF(o->lr_scheduler_kwargs && !json_is_object(o->lr_scheduler_kwargs), lr_scheduler_kwargs,
+              "lr_scheduler_kwargs is a mapping, such as {num_cycles: 0.5}");
+    REFUSE_IF(o->save_strategy == HONE_WHEN_STEPS && o->save_steps == 0, save_steps, "save_steps must be above 0; save_strategy: no saves only the end");
+    REFUSE_IF(o->logging_steps == 0, logging_steps, "logging_steps must be above 0");
+    REFUSE_IF(o->eval_strategy == HONE_WHEN_STEPS && o->eval_steps == 0, eval_steps, "eval_steps must be above 0");
+    REFUSE_IF(o->dropout >= 1, dropout, "dropout must be below 1");
+    return HONE_OK;
+}
+
+/* A value that follows from another option, as if `from` had been its source. */
+static hone_status derived(hone_options *o, const char *name, const char *from)
+{
+    char **slot = &o->state->sources[hone_option_find(name) - hone_option_rows];
+    char  *text = hone_asprintf("from %s", from);
+
+    HONE_CHECK(text, HONE_E_NOMEM, "out of memory while reading options");
+    hone_free(*slot);
+    *slot = text;
+    return HONE_OK;
+}
+
+static hone_status settle(hone_options *o)
+{
+    if (o->packing == HONE_TRI_NULL) {
+        HONE_TRY(derived(o, "packing", o->neat_packing ? "neat_packing" : "stage"));
+        o->packing = o->neat_packing || o->stage == HONE_STAGE_PT ? HONE_TRI_TRUE : HONE_TRI_FALSE;
+    }
+    if (o->data_seed == HONE_INT_NULL) {
+        HONE_TRY(derived(o, "data_seed", "seed"));
+        o->data_seed = o->seed;
+    }
+    if (hone_float_is_null(o->eval_steps)) {
+        HONE_TRY(derived(o, "eval_steps", "logging_steps"));
+        o->eval_steps = o->logging_steps;
+    }
+    if (o->recompute == HONE_ENUM_NULL) {
+        HONE_TRY(derived(o, "recompute", "disable_gradient_checkpointing"));
+        o->recompute = o->disable_gradient_checkpointing ? HONE_RECOMPUTE_NONE : HONE_RECOMPUTE_LAYER;
+    }
+    if (o->pack_length == HONE_INT_NULL) {
+        HONE_TRY(derived(o, "pack_length", "cutoff_len"));
+        o->pack_length = o->cutoff_len;
+    }
+    if (o->eval_strategy != HONE_WHEN_NO && !o->do_eval) {
+        HONE_TRY(derived(o, "do_eval", "eval_strategy"));
+        o->do_eval = true;
+    }
+    return HONE_OK;
+}
+
+hone_status hone_option_validate(hone_options *o, const hone_options *defaults)
+{
+    HONE_TRY(refuse_unimplemented(o, defaults));
+    HONE_TRY(settle(o));
+    HONE_TRY(check_data(o));
+    HONE_TRY(check_training(o));
+    return HONE_OK;
+}
+
+hone_status hone_options_check_train(const hone_options *o)
+{
+    REFUSE_IF(!o->do_train, do_train, "do_train: false trains nothing; hone eval CONFIG.yaml evaluates");
+    HONE_CHECK(o->model_name_or_path, HONE_E_USAGE, "model_name_or_path is missing: the model directory to start from");
+    HONE_CHECK(o->dataset.n, HONE_E_USAGE, "dataset is missing: names in %s/dataset_info.json, or paths of .json, .jsonl or .txt files",
+               o->dataset_dir);
+    HONE_CHECK(o->output_dir, HONE_E_USAGE, "output_dir is missing: the folder for the trained model");
+    return HONE_OK;
+}
