@@ -1,0 +1,418 @@
+/*
+ * kernel/cpu/attention_backward.h -- backward attention for one instruction set; see attention.h for the method.
+ *
+ * dk and dv of a tile of keys are sums over blocks of queries in order, dq of a block is a sum over tiles in order. One task
+ * per sample and kv head can do both while it computes each pair (tile, block) once; or tasks for tiles (dk, dv) and tasks
+ * for blocks (dq) compute each pair twice, but are many. Both add the same numbers in the same order, so the choice between
+ * them may follow the number of threads.
+ */
+#include "kernel/cpu/attention_tile.h"
+
+enum {
+    BWD_ROWS = 96,
+    DELTA_TOKENS = 64,          /* tokens of a task that computes delta */
+    DQ_BYTES = 4 << 20,         /* most memory a worker may take to hold dq in f32 for bf16 */
+};
+
+/* A worker's memory. */
+typedef struct bwd_memory {
+    float   *q, *dout, *dq;     /* [rows][ldd], [rows][ldv], [rows][ldd] of a block */
+    float   *lse, *delta;       /* [rows] */
+    int64_t *lo, *hi;           /* [rows] visible keys */
+    float   *key, *key_t, *value, *value_t, *dk, *dv;   /* of a tile */
+    float   *p, *ds;            /* [rows][KEYS] of the pair: probabilities after dropout, gradients of the unscaled scores */
+    float   *keep;              /* [KEYS] */
+    float   *dq_all;            /* [n_q, group, dim]: dq of a whole sample and kv head, for bf16 */
+} bwd_memory;
+
+typedef struct bwd_run { run r; int64_t dq_floats; } bwd_run;
+/* What a task works on. */
+typedef struct bwd_task { const run *r; bwd_memory m; sample s; int64_t kv; } bwd_task;
+
+static size_t bwd_carve(bwd_memory *m, char *base, const bwd_run *b)
+{
+    const run *r = &b->r;
+    int64_t    rows = r->block * r->group;
+    size_t     at = 0;
+
+    m->q = carve(base, &at, rows * r->ldd);
+    m->dout = carve(base, &at, rows * r->ldv);
+    m->dq = carve(base, &at, rows * r->ldd);
+    m->lse = carve(base, &at, rows);
+    m->delta = carve(base, &at, rows);
+    m->lo = (int64_t *)carve(base, &at, 2 * rows);
+    m->hi = (int64_t *)carve(base, &at, 2 * rows);
+    m->key = carve(base, &at, KEYS * r->ldd);
+    m->key_t = carve(base, &at, r->ldd * KEYS);
+    m->value = carve(base, &at, KEYS * r->ldv);
+    m->value_t = carve(base, &at, r->ldv * KEYS);
+    m->dk = carve(base, &at, KEYS * r->ldd);
+    m->dv = carve(base, &at, KEYS * r->ldv);
+    m->p = carve(base, &at, rows * KEYS);
+    m->ds = carve(base, &at, rows * KEYS);
+    m->keep = carve(base, &at, KEYS);
+    m->dq_all = carve(base, &at, b->dq_floats);
+    return at;
+}
+
+/* ---- a tile, a block, and the pair of them --------------------------------------------------------------------------------- */
+/* Returns the number of keys. */
+static int64_t bwd_load_tile(const bwd_task *t, int64_t k0)
+{
+    const hone_attention_args *a = t->r->a;
+    const bwd_memory          *m = &t->m;
+    int64_t                    n = HONE_MIN(KEYS, t->s.n_k - k0);
+
+    tile_load(m->key, t->r->ldd, t->r, a->k, t->s.k0 + k0, t->kv, a->dim, n);
+    tile_transpose(m->key_t, m->key, t->r->ldd, a->dim, n);
+    tile_load(m->value, t->r->ldv, t->r, a->v, t->s.k0 + k0, t->kv, a->v_dim, n);
+    tile_transpose(m->value_t, m->value, t->r->ldv, a->v_dim, n);
+    return n;
+}
+
+/* Returns the number of rows. */
+static int64_t bwd_load_block(const bwd_task *t, int64_t query)
+{
+    const run                 *r = t->r;
+    const hone_attention_args *a = r->a;
+    const bwd_memory          *m = &t->m;
+    int64_t                    rows = HONE_MIN(r->block, t->s.n_q - query) * r->group;
+
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t at = place(r, &t->s, t->kv, query, row);
+
+        row_load(m->q + row * r->ldd, a->q, at * a->dim, a->dim, r->ldd, r->bf16);
+        row_load(m->dout + row * r->ldv, a->dout, at * a->v_dim, a->v_dim, r->ldv, r->bf16);
+        visible(&m->lo[row], &m->hi[row], &a->mask, &t->s, query + row / r->group);
+        m->lse[row] = ((const float *)a->lse)[at];
+        m->delta[row] = r->delta[at];
+    }
+    return rows;
+}
+
+/* One row: scores in p and dout · v in ds become probabilities and gradients of scores; zeros outside [lo, hi). */
+static void bwd_row(const bwd_task *t, float *p, float *ds, int64_t row, int lo, int hi, const float *keep)
+{
+    const vf scale = v_set1((float)t->r->a->scale), lse = v_set1(t->m.lse[row]), delta = v_set1(t->m.delta[row]);
+    int      v0 = lo / VW, v1 = lo < hi ? (hi + VW - 1) / VW : v0;
+
+    for (int v = 0; v < KEYS / VW; v++) {
+        vf x, e, g;
+
+        if (v < v0 || v >= v1) {
+            v_store(p + v * VW, v_set1(0.0f));
+            v_store(ds + v * VW, v_set1(0.0f));
+            continue;
+        }
+        x = v_load(p + v * VW) * scale - lse;
+        if (v * VW < lo || (v + 1) * VW > hi)
+            x = v_inside(x, v * VW, lo, hi, -INFINITY);
+        e = v_exp(x);
+        g = v_load(ds + v * VW);
+        if (keep) {
+            vf f = v_load(keep + v * VW);
+
+            v_store(p + v * VW, e * f);
+            g = g * f;
+        } else {
+            v_store(p + v * VW, e);
+        }
+        v_store(ds + v * VW, e * (g - delta) * scale);
+    }
+}
+
+/* p and ds of the loaded tile and block. Rows that see nothing of the tile may be left as they are. */
+static void bwd_pair(const bwd_task *t, int64_t query, int64_t rows, int64_t k0)
+{
+    const run                 *r = t->r;
+    const hone_attention_args *a = r->a;
+    const bwd_memory          *m = &t->m;
+
+    for (int64_t row = 0; row < rows; row += MR) {
+        int    mr = (int)HONE_MIN(MR, rows - row), lo, hi, v0;
+        float *p = m->p + row * KEYS, *ds = m->ds + row * KEYS;
+
+        clip(&lo, &hi, m->lo[row], m->hi[row + mr - 1], k0);
+        if (lo >= hi)
+            continue;
+        v0 = lo / VW;
+        product_run((product){ .c = p + v0 * VW, .ldc = KEYS, .a = m->q + row * r->ldd, .rs = r->ldd, .ks = 1,
+                               .b = m->key_t + v0 * VW, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO },
+                    mr, (hi + VW - 1) / VW - v0);
+        product_run((product){ .c = ds + v0 * VW, .ldc = KEYS, .a = m->dout + row * r->ldv, .rs = r->ldv, .ks = 1,
+                               .b = m->value_t + v0 * VW, .ldb = KEYS, .k = a->v_dim, .start = FROM_ZERO },
+                    mr, (hi + VW - 1) / VW - v0);
+        for (int i = 0; i < mr; i++) {
+            bool dropped = a->dropout.p > 0;
+
+            clip(&lo, &hi, m->lo[row + i], m->hi[row + i], k0);
+            if (dropped)
+                tile_dropout(m->keep, r, &t->s, t->kv * r->group + (row + i) % r->group, query + (row + i) / r->group, k0);
+            bwd_row(t, p + i * KEYS, ds + i * KEYS, row + i, lo, hi, dropped ? m->keep : NULL);
+        }
+    }
+}
+
+/* dv += pᵀ · dout, dk += dsᵀ · q: for each few keys, over the rows that see one of them. */
+static void bwd_add_tile(const bwd_task *t, int64_t rows, int64_t k0, int64_t n)
+{
+    const run        *r = t->r;
+    const bwd_memory *m = &t->m;
+    int64_t           first = 0, end = 0;
+
+    for (int64_t key = 0; key < n; key += MR) {
+        int     mr = (int)HONE_MIN(MR, n - key);
+        product p = { .c = m->dv + key * r->ldv, .ldc = r->ldv, .rs = 1, .ks = KEYS, .ldb = r->ldv, .start = FROM_C };
+
+        while (first < rows && m->hi[first] <= k0 + key)
+            first++;
+        while (end < rows && m->lo[end] < k0 + key + mr)
+            end++;
+        if (first >= end)
+            continue;
+        p.k = end - first;
+        p.a = m->p + first * KEYS + key;
+        p.b = m->dout + first * r->ldv;
+        product_run(p, mr, r->ldv / VW);
+        p.c = m->dk + key * r->ldd;
+        p.ldc = p.ldb = r->ldd;
+        p.a = m->ds + first * KEYS + key;
+        p.b = m->q + first * r->ldd;
+        product_run(p, mr, r->ldd / VW);
+    }
+}
+
+/* dq += ds · k */
+static void bwd_add_block(const bwd_task *t, int64_t rows, int64_t k0)
+{
+    const run        *r = t->r;
+    const bwd_memory *m = &t->m;
+
+    for (int64_t row = 0; row < rows; row += MR) {
+        int mr = (int)HONE_MIN(MR, rows - row), lo, hi;
+
+        clip(&lo, &hi, m->lo[row], m->hi[row + mr - 1], k0);
+        if (lo < hi)
+            product_run((product){ .c = m->dq + row * r->ldd, .ldc = r->ldd, .a = m->ds + row * KEYS + lo, .rs = KEYS, .ks = 1,
+                                   .b = m->key + lo * r->ldd, .ldb = r->ldd, .k = hi - lo, .start = FROM_C },
+                        mr, r->ldd / VW);
+    }
+}
+
+/* Does a query of the block see a key of the tile? */
+static bool bwd_meet(const bwd_task *t, int64_t query, int64_t k0)
+{
+    const hone_mask *mask = &t->r->a->mask;
+    int64_t          lo, hi, other;
+
+    visible(&lo, &other, mask, &t->s, query);
+    visible(&other, &hi, mask, &t->s, HONE_MIN(query + t->r->block, t->s.n_q) - 1);
+    return lo < HONE_MIN(k0 + KEYS, t->s.n_k) && hi > k0;
+}
+
+/* ---- tasks -------------------------------------------------------------------------------------------------------------------- */
+static void bwd_clear_tile(const bwd_task *t)
+{
+    memset(t->m.dk, 0, (size_t)(KEYS * t->r->ldd) * sizeof(float));
+    memset(t->m.dv, 0, (size_t)(KEYS * t->r->ldv) * sizeof(float));
+}
+
+static void bwd_store_tile(const bwd_task *t, int64_t k0, int64_t n)
+{
+    const run                 *r = t->r;
+    const hone_attention_args *a = r->a;
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = (t->s.k0 + k0 + i) * a->kv_heads + t->kv;
+
+        row_store(a->dk, at * a->dim, t->m.dk + i * r->ldd, a->dim, r->bf16);
+        row_store(a->dv, at * a->v_dim, t->m.dv + i * r->ldv, a->v_dim, r->bf16);
+    }
+}
+
+/* dk and dv of one tile. */
+static void bwd_tile_task(const bwd_task *t, int64_t k0)
+{
+    int64_t n = bwd_load_tile(t, k0);
+
+    bwd_clear_tile(t);
+    for (int64_t query = 0; query < t->s.n_q; query += t->r->block) {
+        int64_t rows;
+
+        if (!bwd_meet(t, query, k0))
+            continue;
+        rows = bwd_load_block(t, query);
+        bwd_pair(t, query, rows, k0);
+        bwd_add_tile(t, rows, k0, n);
+    }
+    bwd_store_tile(t, k0, n);
+}
+
+/* dq of one block. */
+static void bwd_block_task(const bwd_task *t, int64_t query)
+{
+    const run *r = t->r;
+    int64_t    rows = bwd_load_block(t, query), end = t->m.hi[rows - 1];
+
+    memset(t->m.dq, 0, (size_t)(rows * r->ldd) * sizeof(float));
+    for (int64_t k0 = t->m.lo[0] / KEYS * KEYS; k0 < end; k0 += KEYS) {
+        bwd_load_tile(t, k0);
+        bwd_pair(t, query, rows, k0);
+        bwd_add_block(t, rows, k0);
+    }
+    for (int64_t row = 0; row < rows; row++)
+        row_store(r->a->dq, place(r, &t->s, t->kv, query, row) * r->a->dim, t->m.dq + row * r->ldd, r->a->dim, r->bf16);
+}
+
+/* Where the f32 sums of row `row` of a block are kept between tiles: in the output itself if that is f32. */
+static float *dq_sums(const bwd_task *t, int64_t query, int64_t row)
+{
+    const run *r = t->r;
+
+    if (!r->bf16)
+        return (float *)r->a->dq + place(r, &t->s, t->kv, query, row) * r->a->dim;
+    return t->m.dq_all + (query * r->group + row) * r->a->dim;
+}
+
+/* All gradients of one sample and kv head. */
+static void bwd_sample_task(const bwd_task *t)
+{
+    const run *r = t->r;
+    int64_t    dim = r->a->dim, all = t->s.n_q * r->group;
+
+    for (int64_t row = 0; row < all; row++)
+        memset(dq_sums(t, 0, row), 0, (size_t)dim * sizeof(float));
+    for (int64_t k0 = 0; k0 < t->s.n_k; k0 += KEYS) {
+        int64_t n = bwd_load_tile(t, k0);
+
+        bwd_clear_tile(t);
+        for (int64_t query = 0; query < t->s.n_q; query += r->block) {
+            int64_t rows;
+
+            if (!bwd_meet(t, query, k0))
+                continue;
+            rows = bwd_load_block(t, query);
+            for (int64_t row = 0; row < rows; row++)
+                row_load(t->m.dq + row * r->ldd, dq_sums(t, query, row), 0, dim, r->ldd, false);
+            bwd_pair(t, query, rows, k0);
+            bwd_add_tile(t, rows, k0, n);
+            bwd_add_block(t, rows, k0);
+            for (int64_t row = 0; row < rows; row++)
+                memcpy(dq_sums(t, query, row), t->m.dq + row * r->ldd, (size_t)dim * sizeof(float));
+        }
+        bwd_store_tile(t, k0, n);
+    }
+    for (int64_t row = 0; r->bf16 && row < all; row++)
+        row_store(r->a->dq, place(r, &t->s, t->kv, 0, row) * dim, dq_sums(t, 0, row), dim, true);
+}
+
+static bwd_task bwd_task_at(const bwd_run *b, sample s, int64_t kv, int worker)
+{
+    bwd_task t = { .r = &b->r, .s = s, .kv = kv };
+
+    bwd_carve(&t.m, b->r.scratch + (size_t)worker * b->r.piece, b);
+    return t;
+}
+
+static void bwd_run_sample(void *arg, int64_t task, int worker)
+{
+    const bwd_run             *b = arg;
+    const hone_attention_args *a = b->r.a;
+    bwd_task                   t = bwd_task_at(b, sample_at(a, b->r.queue[task / a->kv_heads].index), task % a->kv_heads, worker);
+
+    bwd_sample_task(&t);
+}
+
+static void bwd_run_item(void *arg, int64_t task, int worker)
+{
+    const bwd_run *b = arg;
+    int64_t        item = task / b->r.a->kv_heads;
+    sample         s = queue_find(&item, &b->r);
+    bwd_task       t = bwd_task_at(b, s, task % b->r.a->kv_heads, worker);
+
+    if (item < tiles_of(&s))
+        bwd_tile_task(&t, item * KEYS);
+    else
+        bwd_block_task(&t, (blocks_of(&b->r, &s) - 1 - (item - tiles_of(&s))) * b->r.block);
+}
+
+static void bwd_run_delta(void *arg, int64_t task, int worker)
+{
+    const bwd_run             *b = arg;
+    const run                 *r = &b->r;
+    const hone_attention_args *a = r->a;
+    int64_t  first = a->cu_q[0] + task * DELTA_TOKENS, end = HONE_MIN(first + DELTA_TOKENS, a->cu_q[a->samples]);
+    bwd_task t = bwd_task_at(b, (sample){ 0 }, 0, worker);
+    float   *out = t.m.value, *dout = t.m.value + r->ldv;
+
+    for (int64_t at = first * a->heads; at < end * a->heads; at++) {
+        vf sum = v_set1(0.0f);
+
+        row_load(out, a->out, at * a->v_dim, a->v_dim, r->ldv, r->bf16);
+        row_load(dout, a->dout, at * a->v_dim, a->v_dim, r->ldv, r->bf16);
+        for (int64_t d = 0; d < r->ldv; d += VW)
+            sum = v_fma(v_load(out + d), v_load(dout + d), sum);
+        r->delta[at] = v_sum(sum);
+    }
+}
+
+/* One task per sample and kv head is the lesser work, if that leaves no thread long alone with the longest sample. */
+static bool bwd_by_sample(const bwd_run *b, int threads)
+{
+    const hone_attention_args *a = b->r.a;
+    double                     total = 0, most = 0;
+    int64_t                    longest = 0;
+
+    for (int64_t i = 0; i < a->samples; i++) {
+        sample s = sample_at(a, i);
+        double work = (double)s.n_q * (double)s.n_k;
+
+        total += work;
+        most = HONE_MAX(most, work);
+        longest = HONE_MAX(longest, s.n_q);
+    }
+    if (b->r.bf16 && longest * b->r.group * a->dim * (int64_t)sizeof(float) > DQ_BYTES)
+        return false;
+    return threads == 1 || most <= 1.2 * total * (double)a->kv_heads / threads;
+}
+
+static int64_t longest_queries(const hone_attention_args *a)
+{
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < a->samples; i++)
+        n = HONE_MAX(n, a->cu_q[i + 1] - a->cu_q[i]);
+    return n;
+}
+
+static hone_status bwd(const hone_kernel_env *env, const hone_attention_args *a, bool bf16)
+{
+    int        threads = hone_pool_threads(env->pool);
+    bwd_run    b = { .r = run_make(a, bf16, BWD_ROWS) };
+    run       *r = &b.r;
+    bool       by_sample = bwd_by_sample(&b, threads);
+    int64_t    tokens = a->cu_q[a->samples] - a->cu_q[0];
+    size_t     queue = (size_t)round_up((a->samples + 1) * (int64_t)sizeof *r->queue, 64);
+    size_t     delta = (size_t)round_up(a->cu_q[a->samples] * a->heads * (int64_t)sizeof *r->delta, 64);
+    bwd_memory m;
+    int64_t    items;
+
+    if (bf16 && by_sample)
+        b.dq_floats = longest_queries(a) * r->group * a->dim;
+    r->piece = bwd_carve(&m, NULL, &b);
+    r->queue = env->scratch(env->scratch_arg, queue + delta + (size_t)threads * r->piece);
+    if (!r->queue)
+        return HONE_TRACE(HONE_E_NOMEM);
+    r->delta = (float *)((char *)r->queue + queue);
+    r->scratch = (char *)r->queue + queue + delta;
+    hone_pool_run(env->pool, (tokens + DELTA_TOKENS - 1) / DELTA_TOKENS, bwd_run_delta, &b);
+    items = queue_fill(r, true);
+    if (by_sample)
+        hone_pool_run(env->pool, a->samples * a->kv_heads, bwd_run_sample, &b);
+    else
+        hone_pool_run(env->pool, items * a->kv_heads, bwd_run_item, &b);
+    return HONE_OK;
+}
+
+hone_status ATTENTION_NAME(hone_attention_bwd_f32_)(const hone_kernel_env *env, const void *args) { return bwd(env, args, false); }
+hone_status ATTENTION_NAME(hone_attention_bwd_bf16_)(const hone_kernel_env *env, const void *args) { return bwd(env, args, true); }

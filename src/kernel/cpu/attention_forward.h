@@ -1,0 +1,173 @@
+/* kernel/cpu/attention_forward.h -- forward attention for one instruction set; see attention.h for the method. */
+#include "kernel/cpu/attention_tile.h"
+
+enum { FWD_ROWS = 192 };
+
+/* A worker's memory. */
+typedef struct fwd_memory {
+    float   *q, *out;           /* [rows][ldd], [rows][ldv] */
+    float   *max, *sum, *factor;/* [rows]: running maximum and sum, what the newest tile multiplies older sums by */
+    int64_t *lo, *hi;           /* [rows] visible keys */
+    float   *key, *key_t, *value;
+    float   *p;                 /* [MR][KEYS] scores, then probabilities */
+    float   *keep;              /* [KEYS] */
+} fwd_memory;
+
+/* The pieces of a worker's memory at `base`, or only its size when that is NULL. */
+static size_t fwd_carve(fwd_memory *m, char *base, const run *r)
+{
+    int64_t rows = r->block * r->group;
+    size_t  at = 0;
+
+    m->q = carve(base, &at, rows * r->ldd);
+    m->out = carve(base, &at, rows * r->ldv);
+    m->max = carve(base, &at, rows);
+    m->sum = carve(base, &at, rows);
+    m->factor = carve(base, &at, rows);
+    m->lo = (int64_t *)carve(base, &at, 2 * rows);
+    m->hi = (int64_t *)carve(base, &at, 2 * rows);
+    m->key = carve(base, &at, KEYS * r->ldd);
+    m->key_t = carve(base, &at, r->ldd * KEYS);
+    m->value = carve(base, &at, KEYS * r->ldv);
+    m->p = carve(base, &at, MR * KEYS);
+    m->keep = carve(base, &at, KEYS);
+    return at;
+}
+
+/*
+ * One row's step of the online softmax over a tile: scores in p become exp(scale · score - new maximum), 0 where the row
+ * sees nothing, for the vectors [v0, v1); what lies outside them is not touched.
+ */
+static void softmax_step(const fwd_memory *m, int64_t row, float *p, int lo, int hi, int v0, int v1, float scale)
+{
+    vf    top = v_set1(-INFINITY), sum = v_set1(0.0f), shift;
+    float max;
+
+    if (lo >= hi) {
+        for (int v = v0; v < v1; v++)
+            v_store(p + v * VW, sum);
+        m->factor[row] = 1.0f;
+        return;
+    }
+    for (int v = v0; v < v1; v++) {
+        vf t = v_load(p + v * VW) * v_set1(scale);
+
+        if (v * VW < lo || (v + 1) * VW > hi)
+            t = v_inside(t, v * VW, lo, hi, -INFINITY);
+        v_store(p + v * VW, t);
+        top = v_max(top, t);
+    }
+    max = v_maximum(v_max(top, v_set1(m->max[row])));
+    shift = v_set1(max == -INFINITY ? 0.0f : max);
+    for (int v = v0; v < v1; v++) {
+        vf e = v_exp(v_load(p + v * VW) - shift);
+
+        v_store(p + v * VW, e);
+        sum = sum + e;
+    }
+    {
+        float factor[VW];
+
+        v_store(factor, v_exp(v_set1(m->max[row]) - shift));
+        m->factor[row] = factor[0];
+    }
+    m->sum[row] = m->sum[row] * m->factor[row] + v_sum(sum);
+    m->max[row] = max;
+}
+
+/* All rows of the block against one packed tile of keys. */
+static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t kv, int64_t query, int64_t rows, int64_t k0)
+{
+    const hone_attention_args *a = r->a;
+
+    for (int64_t row = 0; row < rows; row += MR) {
+        int mr = (int)HONE_MIN(MR, rows - row), lo, hi, v0, v1;
+
+        clip(&lo, &hi, m->lo[row], m->hi[row + mr - 1], k0);
+        if (lo >= hi)
+            continue;
+        v0 = lo / VW;
+        v1 = (hi + VW - 1) / VW;
+        product_run((product){ .c = m->p + v0 * VW, .ldc = KEYS, .a = m->q + row * r->ldd, .rs = r->ldd, .ks = 1,
+                               .b = m->key_t + v0 * VW, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO }, mr, v1 - v0);
+        for (int i = 0; i < mr; i++) {
+            float *p = m->p + i * KEYS;
+            int    row_lo, row_hi;
+
+            clip(&row_lo, &row_hi, m->lo[row + i], m->hi[row + i], k0);
+            softmax_step(m, row + i, p, row_lo, row_hi, v0, v1, (float)a->scale);
+            if (a->dropout.p > 0 && row_lo < row_hi) {
+                tile_dropout(m->keep, r, s, kv * r->group + (row + i) % r->group, query + (row + i) / r->group, k0);
+                for (int v = v0; v < v1; v++)
+                    v_store(p + v * VW, v_load(p + v * VW) * v_load(m->keep + v * VW));
+            }
+        }
+        product_run((product){ .c = m->out + row * r->ldv, .ldc = r->ldv, .a = m->p + lo, .rs = KEYS, .ks = 1,
+                               .b = m->value + lo * r->ldv, .ldb = r->ldv, .k = hi - lo, .start = FROM_SCALED_C,
+                               .scale = m->factor + row }, mr, r->ldv / VW);
+    }
+}
+
+static void fwd_finish(const run *r, const fwd_memory *m, const sample *s, int64_t kv, int64_t query, int64_t rows)
+{
+    const hone_attention_args *a = r->a;
+
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t at = place(r, s, kv, query, row);
+        bool    empty = m->lo[row] >= m->hi[row];
+        float   inverse = empty ? 0.0f : 1.0f / m->sum[row], *out = m->out + row * r->ldv;
+
+        for (int64_t d = 0; d < r->ldv; d++)
+            out[d] *= inverse;
+        row_store(a->out, at * a->v_dim, out, a->v_dim, r->bf16);
+        ((float *)a->lse)[at] = empty ? -INFINITY : m->max[row] + logf(m->sum[row]);
+    }
+}
+
+static void fwd_task(void *arg, int64_t task, int worker)
+{
+    const run                 *r = arg;
+    const hone_attention_args *a = r->a;
+    int64_t    kv = task % a->kv_heads, item = task / a->kv_heads, query, rows, end;
+    sample     s = queue_find(&item, r);
+    fwd_memory m;
+
+    fwd_carve(&m, r->scratch + (size_t)worker * r->piece, r);
+    query = (blocks_of(r, &s) - 1 - item) * r->block;       /* under a causal mask the last block has the most work */
+    rows = HONE_MIN(r->block, s.n_q - query) * r->group;
+    for (int64_t row = 0; row < rows; row++) {
+        row_load(m.q + row * r->ldd, a->q, place(r, &s, kv, query, row) * a->dim, a->dim, r->ldd, r->bf16);
+        visible(&m.lo[row], &m.hi[row], &a->mask, &s, query + row / r->group);
+        m.max[row] = -INFINITY;
+        m.sum[row] = 0.0f;
+    }
+    memset(m.out, 0, (size_t)(rows * r->ldv) * sizeof *m.out);
+    end = m.hi[rows - 1];
+    for (int64_t k0 = m.lo[0] / KEYS * KEYS; k0 < end; k0 += KEYS) {
+        int64_t n = HONE_MIN(KEYS, s.n_k - k0);
+
+        tile_load(m.key, r->ldd, r, a->k, s.k0 + k0, kv, a->dim, n);
+        tile_transpose(m.key_t, m.key, r->ldd, a->dim, n);
+        tile_load(m.value, r->ldv, r, a->v, s.k0 + k0, kv, a->v_dim, n);
+        fwd_tile(r, &m, &s, kv, query, rows, k0);
+    }
+    fwd_finish(r, &m, &s, kv, query, rows);
+}
+
+static hone_status fwd(const hone_kernel_env *env, const hone_attention_args *a, bool bf16)
+{
+    run        r = run_make(a, bf16, FWD_ROWS);
+    fwd_memory m;
+    size_t     queue = (size_t)round_up((a->samples + 1) * (int64_t)sizeof *r.queue, 64);
+
+    r.piece = fwd_carve(&m, NULL, &r);
+    r.queue = env->scratch(env->scratch_arg, queue + (size_t)hone_pool_threads(env->pool) * r.piece);
+    if (!r.queue)
+        return HONE_TRACE(HONE_E_NOMEM);
+    r.scratch = (char *)r.queue + queue;
+    hone_pool_run(env->pool, queue_fill(&r, false) * a->kv_heads, fwd_task, &r);
+    return HONE_OK;
+}
+
+hone_status ATTENTION_NAME(hone_attention_fwd_f32_)(const hone_kernel_env *env, const void *args) { return fwd(env, args, false); }
+hone_status ATTENTION_NAME(hone_attention_fwd_bf16_)(const hone_kernel_env *env, const void *args) { return fwd(env, args, true); }

@@ -1,0 +1,4 @@
+/* Attention for any processor. */
+#define ATTENTION_ISA portable
+#include "kernel/cpu/attention_forward.h"
+#include "kernel/cpu/attention_backward.h"

@@ -1,0 +1,258 @@
+/*
+ * kernel/cpu/attention_tile.h -- what forward and backward attention share: the samples in order of work, blocks of query
+ * rows, tiles of keys, and the product of two small matrices. Included once per instruction set; everything is static.
+ */
+#ifndef HONE_KERNEL_CPU_ATTENTION_TILE_H
+#define HONE_KERNEL_CPU_ATTENTION_TILE_H
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernel/cpu/attention.h"
+#include "kernel/cpu/attention_simd.h"
+
+enum {
+    KEYS = 64,          /* keys of a tile: fixed, since a row's bits depend on it; a multiple of VW and of 4 · V_GROUPS */
+    MR = 6,             /* rows of a micro-kernel */
+};
+
+#define ATTENTION_GLUE__(a, b) a##b
+#define ATTENTION_GLUE_(a, b) ATTENTION_GLUE__(a, b)
+#define ATTENTION_NAME(name) ATTENTION_GLUE_(name, ATTENTION_ISA)
+
+static inline int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/* ---- C = A · B ---------------------------------------------------------------------------------------------------------- */
+typedef enum product_start { FROM_ZERO, FROM_C, FROM_SCALED_C } product_start;
+
+/* c[i][j] = start + Σ_k a[i·rs + k·ks] · b[k][j]; `scale`: one factor per row of c for FROM_SCALED_C. */
+typedef struct product {
+    float        *c;
+    const float  *a, *b, *scale;
+    int64_t       ldc, rs, ks, ldb, k;
+    product_start start;
+} product;
+
+/* Sums are named variables: an array of them would be spilled to memory. */
+#define FOR_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5)
+#define DECLARE_(i) vf c##i##0 = zero, c##i##1 = zero, c##i##2 = zero, c##i##3 = zero;
+#define IN_(i, j) if (mr > i && nv > j) c##i##j = v_load(p->c + i * p->ldc + j * VW);
+#define IN_ROW_(i) IN_(i, 0) IN_(i, 1) IN_(i, 2) IN_(i, 3)
+#define SCALE_(i, j) if (mr > i && nv > j) c##i##j = c##i##j * v_set1(p->scale[i]);
+#define SCALE_ROW_(i) SCALE_(i, 0) SCALE_(i, 1) SCALE_(i, 2) SCALE_(i, 3)
+#define STEP_(i, j) if (nv > j) c##i##j = v_fma(x, b##j, c##i##j);
+#define STEP_ROW_(i) \
+    if (mr > i) { vf x = v_set1((i < 3 ? a : a3)[i % 3 * rs]); STEP_(i, 0) STEP_(i, 1) STEP_(i, 2) STEP_(i, 3) }
+#define OUT_(i, j) if (mr > i && nv > j) v_store(p->c + i * p->ldc + j * VW, c##i##j);
+#define OUT_ROW_(i) OUT_(i, 0) OUT_(i, 1) OUT_(i, 2) OUT_(i, 3)
+
+INLINE void product_kernel(const product *p, const int mr, const int nv)
+{
+    const vf     zero = v_set1(0.0f);
+    const float *a = p->a, *a3 = mr > 3 ? p->a + 3 * p->rs : p->a, *b = p->b;
+    int64_t      rs = p->rs, ks = p->ks, ldb = p->ldb;
+
+    FOR_ROWS(DECLARE_)
+    if (p->start != FROM_ZERO) {
+        FOR_ROWS(IN_ROW_)
+        if (p->start == FROM_SCALED_C) {
+            FOR_ROWS(SCALE_ROW_)
+        }
+    }
+    for (int64_t k = p->k; k > 0; k--) {
+        vf b0 = v_load(b), b1 = nv > 1 ? v_load(b + VW) : zero;
+        vf b2 = nv > 2 ? v_load(b + 2 * VW) : zero, b3 = nv > 3 ? v_load(b + 3 * VW) : zero;
+
+        FOR_ROWS(STEP_ROW_)
+        a += ks;
+        a3 += ks;
+        b += ldb;
+    }
+    FOR_ROWS(OUT_ROW_)
+}
+
+typedef void (*product_fn)(const product *p);
+
+#define KERNEL_(mr, nv) static void product_##mr##_##nv(const product *p) { product_kernel(p, mr, nv); }
+#define KERNELS_OF_(nv) KERNEL_(1, nv) KERNEL_(2, nv) KERNEL_(3, nv) KERNEL_(4, nv) KERNEL_(5, nv) KERNEL_(6, nv)
+#define NAMES_OF_(nv) { product_1_##nv, product_2_##nv, product_3_##nv, product_4_##nv, product_5_##nv, product_6_##nv }
+
+KERNELS_OF_(1)
+KERNELS_OF_(2)
+#if defined(__AVX512F__)
+KERNELS_OF_(3)
+KERNELS_OF_(4)
+static const product_fn product_kernels[NV_MAX][MR] = { NAMES_OF_(1), NAMES_OF_(2), NAMES_OF_(3), NAMES_OF_(4) };
+#else
+static const product_fn product_kernels[NV_MAX][MR] = { NAMES_OF_(1), NAMES_OF_(2) };
+#endif
+
+/* Rows up to MR, columns `nv` vectors (any number). */
+static void product_run(product p, int rows, int64_t nv)
+{
+    for (; nv > 0; nv -= NV_MAX, p.b += NV_MAX * VW, p.c += NV_MAX * VW)
+        product_kernels[HONE_MIN(nv, NV_MAX) - 1][rows - 1](&p);
+}
+
+/* ---- rows of the user's memory, as floats ---------------------------------------------------------------------------------- */
+/* Copy `n` elements and add zeros up to `padded`. */
+static void row_load(float *to, const void *from, int64_t at, int64_t n, int64_t padded, bool bf16)
+{
+    if (bf16)
+        for (int64_t i = 0; i < n; i++)
+            to[i] = hone_bf16_to_f32(((const uint16_t *)from)[at + i]);
+    else
+        memcpy(to, (const float *)from + at, (size_t)n * sizeof *to);
+    for (int64_t i = n; i < padded; i++)
+        to[i] = 0.0f;
+}
+
+static void row_store(void *to, int64_t at, const float *from, int64_t n, bool bf16)
+{
+    if (bf16)
+        for (int64_t i = 0; i < n; i++)
+            ((uint16_t *)to)[at + i] = hone_f32_to_bf16(from[i]);
+    else
+        memcpy((float *)to + at, from, (size_t)n * sizeof *from);
+}
+
+/* ---- samples, their blocks and tiles --------------------------------------------------------------------------------------- */
+typedef struct sample { int64_t index, q0, k0, n_q, n_k; } sample;  /* its first query and key token, its lengths */
+typedef struct queue_entry { int64_t index, length, first; } queue_entry;  /* its first item in the list of work */
+
+/* A kernel run. ldd, ldv: dim and v_dim rounded up to whole vectors, the row strides of all packed matrices. */
+typedef struct run {
+    const hone_attention_args *a;
+    bool         bf16;
+    int64_t      group, ldd, ldv;
+    int64_t      block;         /* queries of a block: group · block rows */
+    queue_entry *queue;         /* samples, longest first; then one entry that ends the list of work */
+    float       *delta;         /* backward: dout · out, [tokens_q, heads] */
+    char        *scratch;       /* one piece per worker */
+    size_t       piece;
+} run;
+
+static int longer_first(const void *x, const void *y)
+{
+    const queue_entry *a = x, *b = y;
+
+    return a->length != b->length ? (a->length < b->length ? 1 : -1) : (a->index > b->index) - (a->index < b->index);
+}
+
+static sample sample_at(const hone_attention_args *a, int64_t s)
+{
+    return (sample){ s, a->cu_q[s], a->cu_k[s], a->cu_q[s + 1] - a->cu_q[s], a->cu_k[s + 1] - a->cu_k[s] };
+}
+
+/* `rows`: how many (query, head) rows a block should have; it has at least those of one query. */
+static run run_make(const hone_attention_args *a, bool bf16, int rows)
+{
+    run r = { .a = a, .bf16 = bf16, .group = a->heads / a->kv_heads, .ldd = round_up(a->dim, VW), .ldv = round_up(a->v_dim, VW) };
+
+    r.block = HONE_MAX(1, rows / r.group);
+    return r;
+}
+
+static int64_t blocks_of(const run *r, const sample *s) { return (s->n_q + r->block - 1) / r->block; }
+static int64_t tiles_of(const sample *s) { return (s->n_k + KEYS - 1) / KEYS; }
+
+/* List the blocks, and also the tiles if asked, of all samples, longest first, so that the last tasks to start are short
+ * ones. Returns how many there are. */
+static int64_t queue_fill(run *r, bool with_tiles)
+{
+    int64_t n = r->a->samples, items = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        sample s = sample_at(r->a, i);
+
+        r->queue[i] = (queue_entry){ i, s.n_q + s.n_k, 0 };
+    }
+    qsort(r->queue, (size_t)n, sizeof *r->queue, longer_first);
+    for (int64_t i = 0; i < n; i++) {
+        sample s = sample_at(r->a, r->queue[i].index);
+
+        r->queue[i].first = items;
+        items += blocks_of(r, &s) + (with_tiles ? tiles_of(&s) : 0);
+    }
+    r->queue[n] = (queue_entry){ n, 0, items };
+    return items;
+}
+
+/* The sample that list item `*item` belongs to; `*item` becomes its number within the sample. */
+static sample queue_find(int64_t *item, const run *r)
+{
+    int64_t lo = 0, hi = r->a->samples;
+
+    while (hi - lo > 1) {
+        int64_t mid = (lo + hi) / 2;
+
+        if (r->queue[mid].first <= *item)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    *item -= r->queue[lo].first;
+    return sample_at(r->a, r->queue[lo].index);
+}
+
+/* The keys that query i sees: [lo, hi). */
+static void visible(int64_t *lo, int64_t *hi, const hone_mask *m, const sample *s, int64_t i)
+{
+    int64_t position = i + s->n_k - s->n_q;
+
+    *lo = m->window > 0 ? HONE_MAX(0, position - m->window + 1) : 0;
+    *hi = m->causal ? HONE_MIN(position + 1, s->n_k) : s->n_k;
+    if (*hi < *lo)
+        *hi = *lo;
+}
+
+/* Cut [lo, hi) to the tile that starts at key k0. */
+static void clip(int *tile_lo, int *tile_hi, int64_t lo, int64_t hi, int64_t k0)
+{
+    *tile_lo = (int)HONE_MIN(HONE_MAX(lo - k0, 0), KEYS);
+    *tile_hi = (int)HONE_MIN(HONE_MAX(hi - k0, 0), KEYS);
+}
+
+/* Rows (query q0 + r / group, head r % group of kv head `kv`) for r in [0, rows): where row r lies in [tokens, heads]. */
+static int64_t place(const run *r, const sample *s, int64_t kv, int64_t query, int64_t row)
+{
+    return (s->q0 + query + row / r->group) * r->a->heads + kv * r->group + row % r->group;
+}
+
+/* Load `n` key or value rows of a tile (dim elements, stride ld), and zeros up to whole vectors of rows. */
+static void tile_load(float *to, int64_t ld, const run *r, const void *from, int64_t token, int64_t kv, int64_t dim, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        row_load(to + i * ld, from, ((token + i) * r->a->kv_heads + kv) * dim, dim, ld, r->bf16);
+    memset(to + n * ld, 0, (size_t)((round_up(n, VW) - n) * ld) * sizeof *to);
+}
+
+/* [n rounded up to VW][ld] to [dim rounded up to 4][KEYS] */
+static void tile_transpose(float *to, const float *from, int64_t ld, int64_t dim, int64_t n)
+{
+    for (int64_t key = 0; key < n; key += VW)
+        for (int64_t d = 0; d < dim; d += 4)
+            v_transpose4(to + d * KEYS + key, KEYS, from + key * ld + d, ld);
+}
+
+/* Dropout factors of one row for the tile at key k0. */
+static void tile_dropout(float *to, const run *r, const sample *s, int64_t head, int64_t query, int64_t k0)
+{
+    const hone_dropout *d = &r->a->dropout;
+    dropout_row         row = { d, (uint32_t)r->a->sample_ids[s->index], (uint32_t)(query + s->n_k - s->n_q), (uint32_t)head,
+                                hone_dropout_threshold(d->p), (float)(1 / (1 - (double)d->p)) };
+
+    for (int i = 0; i < KEYS; i += 4 * V_GROUPS)
+        v_dropout(to + i, &row, (uint32_t)((k0 + i) / 4));
+}
+
+/* Take `n` floats, in whole cache lines, at offset `*at` of `base`; with base NULL, only count them. */
+static float *carve(char *base, size_t *at, int64_t n)
+{
+    float *p = base ? (float *)(base + *at) : NULL;
+
+    *at += (size_t)round_up(n * (int64_t)sizeof *p, 64);
+    return p;
+}
+
+#endif /* HONE_KERNEL_CPU_ATTENTION_TILE_H */
