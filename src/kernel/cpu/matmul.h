@@ -75,7 +75,8 @@ typedef struct hone_mm_set {
 
 /* Every set this build has, NULL-terminated; tests and bench/ run each that the processor has. */
 extern const hone_mm_set *const hone_mm_sets[];
-/* The set that `isa` uses for `dtype`. */
+/* The set that `isa` uses for `dtype`: the best one it includes, but AVX512_BF16 only where that is faster than widening to
+ * f32 (by the processor's maker: not on Intel). */
 const hone_mm_set *hone_mm_set_for(hone_isa isa, hone_dtype dtype);
 /* One pass of linear with a given set. */
 hone_status hone_mm_linear(const hone_mm_set *set, hone_pass pass, const hone_kernel_env *env, const hone_linear_args *args);

@@ -44,7 +44,6 @@ PACK_INLINE bool pack_rows_in_place_f32(hone_mm_rows *out, const hone_mm_operand
 PACK_INLINE void pack_a_f32(hone_mm_rows *out, float *dst, const hone_mm_operand *a, int64_t i0, int64_t rows, int64_t p0,
                             int64_t kc, const int mr, const bool bf16)
 {
-    enum { P_BLOCK = 32 };                      /* keeps the source's rows in the first-level cache and the TLB */
     const int bytes = bf16 ? 2 : 4;
 
     if (a->along_p) {
@@ -54,20 +53,14 @@ PACK_INLINE void pack_a_f32(hone_mm_rows *out, float *dst, const hone_mm_operand
         return;
     }
     *out = (hone_mm_rows){ (const char *)dst, 4, mr * 4 };
-    for (int64_t pb = 0; pb < kc; pb += P_BLOCK) {
-        int64_t pe = HONE_MIN(pb + P_BLOCK, kc);
+    for (int64_t p = 0; p < kc; p++) {
+        const char *src = pack_at(a, (p0 + p) * a->ld + i0, bytes);
+        int64_t     r = 0;
 
-        for (int64_t r = 0; r < rows; r += mr) {
-            float *strip = dst + r * kc;
-
-            if (r + mr <= rows) {
-                for (int64_t p = pb; p < pe; p++)
-                    pack_to_f32(strip + p * mr, pack_at(a, (p0 + p) * a->ld + i0 + r, bytes), mr, bf16);
-            } else {
-                for (int64_t p = pb; p < pe; p++)
-                    pack_to_f32(strip + p * mr, pack_at(a, (p0 + p) * a->ld + i0 + r, bytes), rows - r, bf16);
-            }
-        }
+        for (; r + mr <= rows; r += mr)
+            pack_to_f32(dst + r * kc + p * mr, src + r * bytes, mr, bf16);
+        if (r < rows)
+            pack_to_f32(dst + r * kc + p * mr, src + r * bytes, rows - r, bf16);
     }
 }
 
