@@ -33,7 +33,6 @@ typedef enum hone_bad_rows { HONE_BAD_ROWS_VALUES(HONE_VALUE_ENUM_) } hone_bad_r
 typedef enum hone_truncation { HONE_TRUNCATION_VALUES(HONE_VALUE_ENUM_) } hone_truncation;
 typedef enum hone_recompute { HONE_RECOMPUTE_VALUES(HONE_VALUE_ENUM_) } hone_recompute;
 typedef enum hone_nonfinite { HONE_NONFINITE_VALUES(HONE_VALUE_ENUM_) } hone_nonfinite;
-typedef enum hone_op_policy { HONE_OP_POLICY_VALUES(HONE_VALUE_ENUM_) } hone_op_policy;
 typedef enum hone_data_format { HONE_DATA_FORMAT_VALUES(HONE_VALUE_ENUM_) } hone_data_format;
 typedef enum hone_export_dtype { HONE_EXPORT_DTYPE_VALUES(HONE_VALUE_ENUM_) } hone_export_dtype;
 #undef HONE_VALUE_ENUM_

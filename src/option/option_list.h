@@ -47,7 +47,7 @@
     V(TRUNCATION_ERROR, "error") V(TRUNCATION_DROP, "drop") V(TRUNCATION_CUT_LEFT, "cut-left") V(TRUNCATION_CUT_RIGHT, "cut-right")
 #define HONE_RECOMPUTE_VALUES(V) V(RECOMPUTE_NONE, "none") V(RECOMPUTE_LAYER, "layer")
 #define HONE_NONFINITE_VALUES(V) V(NONFINITE_STOP, "stop") V(NONFINITE_SKIP, "skip")
-#define HONE_OP_POLICY_VALUES(V) V(OP_POLICY_AUTO, "auto") V(OP_POLICY_NATIVE, "native") V(OP_POLICY_CUSTOM, "custom")
+#define HONE_OP_POLICY_CHOICES_ "auto|native|custom"     /* in the order of hone_op_policy, runtime/ctx.h */
 #define HONE_DATA_FORMAT_VALUES(V) \
     V(DATA_FORMAT_AUTO, "auto") V(DATA_FORMAT_MESSAGES, "messages") V(DATA_FORMAT_ALPACA, "alpaca") \
     V(DATA_FORMAT_IDS, "ids") V(DATA_FORMAT_TEXT, "text")
@@ -408,7 +408,7 @@
     E(RUN,   recompute, "null", HONE_CHOICES_(HONE_RECOMPUTE_VALUES), "recompute activations in the backward pass; null = layer, or none with " \
       "disable_gradient_checkpointing; the result does not depend on it")                                                   \
     E(YES,   nonfinite, "stop", HONE_CHOICES_(HONE_NONFINITE_VALUES), "a loss or gradient that is NaN or infinite: stop, or skip the step") \
-    E(YES,   op_policy, "auto", HONE_CHOICES_(HONE_OP_POLICY_VALUES), "kernels: the best there is, native = reference only, custom = optimised only") \
+    E(YES,   op_policy, "auto", HONE_OP_POLICY_CHOICES_, "kernels: the best there is, native = reference only, custom = optimised only") \
     E(RUN,   export_dtype, "as-input", HONE_CHOICES_(HONE_EXPORT_DTYPE_VALUES), "dtype of the weights that are written")
 
 #define HONE_OPTION_GROUPS(G) \

@@ -1,0 +1,77 @@
+#include "cli/usage.h"
+
+#include <string.h>
+
+#include "base/status.h"
+
+static const struct { const char *verb, *text; } usages[] = {
+    { "train",
+      "usage: hone train CONFIG.yaml [--key value | key=value ...]\n"
+      "\n"
+      "Trains the model as the config says. output_dir gets the trained Hugging Face directory, metrics.jsonl,\n"
+      "config.resolved.yaml, the loss curve (plot_loss) and checkpoint-<step>/ directories. If it holds checkpoints of the\n"
+      "same config, the run goes on from the newest; overwrite_output_dir: true starts anew.\n"
+      "\n"
+      "  model_name_or_path: path/to/model\n"
+      "  stage: sft\n"
+      "  finetuning_type: full\n"
+      "  dataset: chats.jsonl\n"
+      "  output_dir: out\n"
+      "\n"
+      "hone help options lists all keys, hone help options NAME explains one.\n" },
+    { "eval",
+      "usage: hone eval CONFIG.yaml [--key value | key=value ...]\n"
+      "\n"
+      "Loss of the config's model on its eval_dataset (or the val_size share of dataset). The last line is JSON:\n"
+      "{\"loss\", \"tokens\", \"perplexity\"}.\n" },
+    { "chat",
+      "usage: hone chat MODEL [--prompt S] [--max-new-tokens N] [--temperature T] [--seed N] [--threads N] [--ids]\n"
+      "\n"
+      "Answers the prompt, or without --prompt holds a conversation. Temperature 0 (the default) is greedy; --ids prints\n"
+      "token ids in place of text.\n" },
+    { "export",
+      "usage: hone export SRC OUT [--dtype as-input|f32|bf16]\n"
+      "\n"
+      "Writes SRC, a Hugging Face directory or a checkpoint of a run, as a Hugging Face directory OUT. as-input (the default)\n"
+      "keeps each tensor's dtype; what was not trained keeps its bytes.\n" },
+    { "forward",
+      "usage: hone forward DIR --input IN.safetensors --output OUT.safetensors [--grads] [--dtype f32|bf16|f64] [--threads N]\n"
+      "\n"
+      "IN holds tokens.<k> (int32 [T], k from 0, each a sample of its own) and optionally labels.<k> (int32 [T], -100 = none).\n"
+      "OUT gets logits.<k> [T, V], loss, and with --grads grad.<name> of each parameter. Dropout is off.\n" },
+    { "inspect",
+      "usage: hone inspect model DIR\n"
+      "       hone inspect data CONFIG.yaml [--key value ...]\n"
+      "       hone inspect tokens DIR [FILE|-] [--no-special] [--whole] [--json]\n"
+      "       hone inspect render DIR FILE.jsonl [--generation-prompt]\n" },
+    { "inspect model",
+      "usage: hone inspect model DIR\n"
+      "\n"
+      "The module tree with every parameter's name, shape and dtype, and what the config asks for.\n" },
+    { "inspect data",
+      "usage: hone inspect data CONFIG.yaml [--key value | key=value ...]\n"
+      "\n"
+      "Samples as they will be trained: text, ids and labels in colour, a histogram of lengths, and what is dropped and why.\n" },
+    { "inspect tokens",
+      "usage: hone inspect tokens DIR [FILE|-] [--no-special] [--whole] [--json]\n"
+      "\n"
+      "One JSON array of token ids per input line. --no-special leaves out what the tokenizer adds by itself; --whole takes the\n"
+      "input as one text; --json reads each line as a JSON string.\n" },
+    { "inspect render",
+      "usage: hone inspect render DIR FILE.jsonl [--generation-prompt]\n"
+      "\n"
+      "Renders rows with messages (and optionally tools and chat_template_kwargs) by the model's chat template. Per row, JSON\n"
+      "{\"text\", \"ids\", \"mask\"}, or {\"error\"} where the template refuses it; the exit code is not 0 if any row does.\n" },
+    { "doctor",
+      "usage: hone doctor\n"
+      "\n"
+      "Processor, memory, libraries and limits of this machine, what hone chose, and what would make it faster.\n" },
+};
+
+const char *hone_usage(const char *verb)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(usages); i++)
+        if (strcmp(usages[i].verb, verb) == 0)
+            return usages[i].text;
+    return NULL;
+}

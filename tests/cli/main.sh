@@ -1,0 +1,53 @@
+# The program's face: help, version, misspelt commands and options, exit codes, errors on stderr only.
+set -u
+fail=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# check NAME WANTED_EXIT WANTED_TEXT ARGS...: runs hone, looks at the exit code and for the text in both outputs
+check() {
+    name=$1 want=$2 text=$3
+    shift 3
+    "$HONE" "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    if [ $got -ne "$want" ]; then
+        echo "$name: exit code $got, wanted $want"; cat "$work/err"; fail=1
+    elif ! cat "$work/out" "$work/err" | grep -qF -- "$text"; then
+        echo "$name: no '$text' in:"; cat "$work/out" "$work/err"; fail=1
+    fi
+}
+
+check "no command" 0 "usage: hone VERB"
+check "help" 0 "hone help options" --help
+check "version" 0 "hone 0." --version
+check "verb help" 0 "usage: hone train CONFIG.yaml" train --help
+check "kind help" 0 "usage: hone inspect tokens" inspect tokens --help
+check "misspelt verb" 2 "did you mean 'train'?" trian
+check "far verb" 2 "hone --help lists" frobnicate
+check "misspelt kind" 2 "did you mean 'tokens'?" inspect token
+check "no kind" 2 "model, data, tokens, render" inspect
+check "option help" 0 "HONE_LEARNING_RATE" help options learning_rate
+check "misspelt option" 2 "did you mean 'learning_rate'?" help options lerning_rate
+check "options list" 0 "gradient_accumulation_steps" help options
+check "doctor" 0 "libraries" doctor
+check "doctor with words" 2 "takes no arguments" doctor please
+HONE_ISA=nonsense check "unknown isa" 2 "portable, avx2" doctor
+HONE_ISA=portable check "forced isa" 0 "forced by HONE_ISA" doctor
+
+# Every command and kind has a usage.
+for verb in train eval chat export forward inspect doctor "inspect model" "inspect data" "inspect tokens" "inspect render"; do
+    # shellcheck disable=SC2086
+    check "usage of $verb" 0 "usage: hone $verb" $verb --help
+done
+
+# Nothing of an error goes to stdout; with HONE_VERBOSE its path is told.
+"$HONE" trian >"$work/out" 2>"$work/err"
+[ -s "$work/out" ] && { echo "an error wrote to stdout"; fail=1; }
+HONE_VERBOSE=1 "$HONE" trian 2>&1 | grep -q 'E_USAGE (exit code 2)' || { echo "no trail with HONE_VERBOSE"; fail=1; }
+
+# Output that cannot be written is an error.
+if [ -w /dev/full ]; then
+    "$HONE" --help >/dev/full 2>"$work/err"
+    [ $? -eq 5 ] || { echo "a full disk behind stdout was not noticed"; fail=1; }
+fi
+exit $fail
