@@ -23,6 +23,7 @@ static void print_help(void)
         printf("  %-9s %s\n", commands[i].verb, commands[i].help);
     printf("\n  hone VERB --help           how a command is called\n"
            "  hone help options [NAME]   the keys of CONFIG.yaml, or one of them\n"
+           "  hone help config CONFIG    a config as it would be used, with the source of each value\n"
            "  hone --version\n");
 }
 
@@ -55,6 +56,23 @@ static hone_status print_docs(const char *name)
     return st;
 }
 
+static hone_status print_config(int argc, char **argv)
+{
+    hone_options *o;
+    hone_str      out = HONE_STR_INIT;
+    hone_status   st;
+
+    HONE_TRY(hone_options_load(&o, NULL, argc, argv));
+    hone_options_dump(o, &out, true);
+    st = hone_str_ok(&out);
+    fputs(hone_str_c(&out), stdout);
+    for (size_t i = 0; i < hone_options_notes(o)->n; i++)
+        fprintf(stderr, "%s\n", hone_options_notes(o)->v[i]);
+    hone_str_deinit(&out);
+    hone_options_destroy(&o);
+    return st;
+}
+
 static hone_status print_usage(const char *verb)
 {
     const char *text = hone_usage(verb);
@@ -75,6 +93,8 @@ static hone_status help(int argc, char **argv)
     }
     if (strcmp(argv[0], "docs") == 0)       /* for tools/gen-docs */
         return print_docs(argc > 1 ? argv[1] : "");
+    if (strcmp(argv[0], "config") == 0)
+        return print_config(argc - 1, argv + 1);
     if (strcmp(argv[0], "options") != 0)
         return print_usage(argv[0]);
     st = hone_option_help(&out, argc > 1 ? argv[1] : NULL);

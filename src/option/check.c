@@ -58,16 +58,17 @@ static hone_status refuse_unimplemented(const hone_options *o, const hone_option
         count++;
         hone_str_printf(&text, "\n  %s%s: %.80s", at(place, o, row->name), row->name, hone_str_c(&value));
         if (strcmp(row->name, "finetuning_type") == 0)
-            hone_str_puts(&text, " (hone trains all weights so far: write finetuning_type: full)");
+            hone_str_puts(&text, ": hone trains all weights so far: write finetuning_type: full");
         else if (row->state == STATE_LATER)
-            hone_str_printf(&text, " (%s)", row->help);
+            hone_str_printf(&text, ": leave it out (%s)", row->help);
+        else
+            hone_str_printf(&text, ": hone help options %s lists what works", row->name);
     }
     HONE_GO(hone_str_ok(&value));
     HONE_GO(hone_str_ok(&def));
     HONE_GO(hone_str_ok(&text));
-    HONE_GO_CHECK(count == 0, HONE_E_UNSUPPORTED, "not implemented yet, and the result would depend on %s:%s\n"
-                  "leave %s out, or choose another value (hone help options NAME shows what works)",
-                  count == 1 ? "it" : "them", hone_str_c(&text), count == 1 ? "it" : "them");
+    HONE_GO_CHECK(count == 0, HONE_E_UNSUPPORTED, "not implemented yet, and the result would depend on %s:%s",
+                  count == 1 ? "it" : "them", hone_str_c(&text));
 out:
     hone_str_deinit(&text);
     hone_str_deinit(&value);

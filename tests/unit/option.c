@@ -91,7 +91,7 @@ static void yaml_1_1_typing(void **state)
     assert_string_equal(o->dataset.v[1], "b,c");
     hone_options_destroy(&o);
     refused("", HONE_E_UNSUPPORTED, "finetuning_type");      /* an empty file is fine; the default method is not */
-    refused("finetuning_type: lora\n", HONE_E_UNSUPPORTED, "c.yaml:1: finetuning_type: \"lora\" (hone trains all weights so far: write finetuning_type: full)");
+    refused("finetuning_type: lora\n", HONE_E_UNSUPPORTED, "c.yaml:1: finetuning_type: \"lora\": hone trains all weights so far: write finetuning_type: full");
 }
 
 static void bad_files_name_the_place(void **state)
