@@ -190,7 +190,24 @@ static void check(const problem *p)
 
 /* ---- tests -------------------------------------------------------------------------------------------------------------- */
 
-static bool usable(const hone_mm_set *set) { return set->isa <= hone_isa_detect(); }
+#if defined(__x86_64__)
+extern const hone_mm_set hone_mm_amx_emulated;
+#endif
+
+/* The s'th set that this processor can run, the emulation of AMX last; NULL when there are no more. */
+static const hone_mm_set *usable_set(int s)
+{
+    hone_isa isa = hone_isa_detect();
+
+    for (int i = 0; hone_mm_sets[i]; i++)
+        if (hone_mm_sets[i]->isa <= isa && s-- == 0)
+            return hone_mm_sets[i];
+#if defined(__x86_64__)
+    if (s == 0 && isa >= HONE_ISA_AVX512)
+        return &hone_mm_amx_emulated;
+#endif
+    return NULL;
+}
 
 static const int64_t sizes[][3] = {
     { 1, 1, 1 }, { 1, 2, 3 }, { 2, 1, 5 }, { 3, 7, 1 }, { 5, 17, 2 }, { 6, 64, 32 }, { 7, 65, 33 }, { 13, 31, 257 },
@@ -200,12 +217,10 @@ static const int64_t sizes[][3] = {
 static void every_flag_at_odd_sizes(void **state)
 {
     (void)state;
-    for (int s = 0; hone_mm_sets[s]; s++) {
-        if (!usable(hone_mm_sets[s]))
-            continue;
+    for (int s = 0; usable_set(s); s++) {
         for (size_t i = 0; i < HONE_COUNTOF(sizes); i++) {
             for (int bits = 0; bits < 64; bits++) {
-                problem p = { .set = hone_mm_sets[s], .m = sizes[i][0], .n = sizes[i][1], .k = sizes[i][2],
+                problem p = { .set = usable_set(s), .m = sizes[i][0], .n = sizes[i][1], .k = sizes[i][2],
                               .w_is_kn = bits & 1, .with_bias = bits & 2 };
 
                 if (bits < 32) {
@@ -229,9 +244,9 @@ static void every_flag_at_odd_sizes(void **state)
 static void no_rows(void **state)
 {
     (void)state;
-    for (int s = 0; hone_mm_sets[s]; s++) {
-        for (int bits = 0; usable(hone_mm_sets[s]) && bits < 4; bits++) {
-            problem p = { .set = hone_mm_sets[s], .pass = HONE_PASS_BWD_WEIGHT, .n = 5, .k = 3, .w_is_kn = bits & 1,
+    for (int s = 0; usable_set(s); s++) {
+        for (int bits = 0; bits < 4; bits++) {
+            problem p = { .set = usable_set(s), .pass = HONE_PASS_BWD_WEIGHT, .n = 5, .k = 3, .w_is_kn = bits & 1,
                           .accumulate = bits & 2, .with_bias = true };
 
             check(&p);
@@ -248,10 +263,10 @@ static void threads_change_no_bit(void **state)
     const int64_t shapes[][3] = { { 67, 193, 531 }, { 3, 701, 300 }, { 530, 75, 20 }, { 1, 65, 1030 } };
 
     (void)state;
-    for (int s = 0; hone_mm_sets[s]; s++) {
-        for (size_t i = 0; usable(hone_mm_sets[s]) && i < HONE_COUNTOF(shapes); i++) {
+    for (int s = 0; usable_set(s); s++) {
+        for (size_t i = 0; i < HONE_COUNTOF(shapes); i++) {
             for (int pass = 0; pass < HONE_PASS_COUNT; pass++) {
-                problem p = { .set = hone_mm_sets[s], .pass = (hone_pass)pass, .m = shapes[i][0], .n = shapes[i][1],
+                problem p = { .set = usable_set(s), .pass = (hone_pass)pass, .m = shapes[i][0], .n = shapes[i][1],
                               .k = shapes[i][2], .with_bias = true, .accumulate = true };
                 data one, many;
 
@@ -303,10 +318,10 @@ static void a_row_depends_on_no_other(void **state)
 
     (void)state;
     T_OK(hone_pool_create(&pool, 2));
-    for (int s = 0; hone_mm_sets[s]; s++) {
-        for (size_t i = 0; usable(hone_mm_sets[s]) && i < HONE_COUNTOF(shapes); i++) {
+    for (int s = 0; usable_set(s); s++) {
+        for (size_t i = 0; i < HONE_COUNTOF(shapes); i++) {
             for (int bits = 0; bits < 8; bits++) {
-                problem p = { .set = hone_mm_sets[s], .pass = bits & 1 ? HONE_PASS_BWD : HONE_PASS_FWD, .m = 75,
+                problem p = { .set = usable_set(s), .pass = bits & 1 ? HONE_PASS_BWD : HONE_PASS_FWD, .m = 75,
                               .n = shapes[i][0], .k = shapes[i][1], .w_is_kn = bits & 2, .with_bias = true,
                               .with_residual = true, .y_is_acc = bits & 4, .accumulate = bits & 4 };
                 data before, after;

@@ -8,7 +8,7 @@
 
 #include "kernel/cpu/cpu.h"
 
-enum { ALIGN = 64, SUM_COLS = 512 };
+enum { ALIGN = 64, SUM_COLS = 512, FEW_ROWS = 16 };
 
 /* One product and how it is cut. */
 typedef struct product {
@@ -114,6 +114,8 @@ static void run_task(void *arg, int64_t task, int worker)
     b = (block){ .p = p, .i0 = bm * p->mb, .j0 = bn * p->nb, .b = mem, .a = mem + p->a_at, .c = (float *)(mem + p->c_at) };
     b.rows = HONE_MIN(p->mb, p->m - b.i0);
     b.cols = HONE_MIN(p->nb, p->n - b.j0);
+    if (p->set->enter)
+        p->set->enter();
     for (b.k0 = 0; b.k0 < p->k; b.k0 += p->set->kc) {
         b.kc = HONE_MIN(p->set->kc, p->k - b.k0);
         b.first = b.k0 == 0;
@@ -121,6 +123,8 @@ static void run_task(void *arg, int64_t task, int worker)
         pack_panels(&b);
         multiply_rows(&b);
     }
+    if (p->set->leave)
+        p->set->leave();
 }
 
 /*
@@ -132,8 +136,8 @@ static void cut(product *p, int threads)
     const hone_mm_set *set = p->set;
     const double       pack_b_cost = 8, pack_a_cost = 4;
     double             best = 0;
-    /* With few rows W is read at the speed of memory if a panel is used as soon as it is packed. */
-    int64_t            widest = p->m <= 2 * set->mr ? set->nr : set->nc;
+    /* With few rows the packing of B is the work: a panel is used while the nearest caches hold it. */
+    int64_t            widest = p->m <= FEW_ROWS ? HONE_MM_MAX_NR : set->nc;
     int64_t            tm0 = div_up(p->m, set->mc), tm1 = HONE_MIN(tm0 + 4 * threads, div_up(p->m, set->mr));
 
     for (int64_t w = widest; w > 0; w -= set->nr) {
@@ -231,7 +235,7 @@ hone_status hone_mm_linear(const hone_mm_set *set, hone_pass pass, const hone_ke
 /* ---- the sets ----------------------------------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-#define SETS(X) X(portable_f32) X(portable_bf16) X(avx2_f32) X(avx2_bf16) X(avx512_f32) X(avx512_bf16) X(avx512bf16)
+#define SETS(X) X(portable_f32) X(portable_bf16) X(avx2_f32) X(avx2_bf16) X(avx512_f32) X(avx512_bf16) X(avx512bf16) X(amx)
 #else
 #define SETS(X) X(portable_f32) X(portable_bf16)
 #endif
@@ -257,8 +261,8 @@ const hone_mm_set *const hone_mm_sets[] = {
     NULL
 };
 
-/* VDPBF16PS does two multiply-adds for one of FMA. AMD's processors issue as many of either, Intel's (Cooper Lake to
- * Granite Rapids) a quarter as many: there, bf16 widened to f32 is twice as fast. */
+/* VDPBF16PS does two multiply-adds for one of FMA. AMD's processors (Zen 4 and 5 measured) issue as many of either, Intel's
+ * (a server part with AMX measured) a quarter as many: there, bf16 widened to f32 is twice as fast. */
 static bool dot_is_slow(void)
 {
 #if defined(__x86_64__)

@@ -6,8 +6,8 @@
  * ("tile") computes mr x nr outputs from a packed panel of B and rows of A, in place where their layout allows it.
  *
  * Order of additions, the same for every output whatever tile, tail or thread computes it: within a block of p the one the
- * set's multiply-add instruction gives, from zero, p ascending; the blocks' sums are then added in ascending order; then
- * come bias, residual or the output's old value; then the one rounding to the output's type. So a row's bits depend
+ * set's multiply-add instruction gives, from zero, p ascending; the blocks' sums are then added in ascending order (AMX goes
+ * on from the sum so far instead); then come bias, residual or the output's old value; then the one rounding to the output's type. So a row's bits depend
  * neither on the number of rows nor on its place, and nothing depends on the number of threads.
  *
  * Blocking after K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008.
@@ -67,6 +67,7 @@ typedef struct hone_mm_set {
     /* Pack one panel: columns j0 … j0+cols of at most nr, padded with zeros to a multiple of vec and of unit. */
     void      (*pack_b)(void *dst, const hone_mm_operand *b, int64_t j0, int cols, int64_t p0, int64_t kc);
     hone_mm_tile_fn tile;
+    void      (*enter)(void), (*leave)(void);   /* around a task on its thread; or NULL */
     /* Write rows [i0, i0+rows) x columns [j0, j0+cols) from consecutive tiles of mr x nr floats. */
     void      (*finish)(const hone_mm_output *o, const float *tiles, int64_t i0, int rows, int64_t j0, int64_t cols);
     /* out[j] = (accumulate ? out[j] : 0) + sum over i of a(i, j), a[rows, ld], columns [j0, j1). */
@@ -83,7 +84,8 @@ hone_status hone_mm_linear(const hone_mm_set *set, hone_pass pass, const hone_ke
 
 extern const hone_mm_set hone_mm_portable_f32, hone_mm_portable_bf16;
 #if defined(__x86_64__)
-extern const hone_mm_set hone_mm_avx2_f32, hone_mm_avx2_bf16, hone_mm_avx512_f32, hone_mm_avx512_bf16, hone_mm_avx512bf16;
+extern const hone_mm_set hone_mm_avx2_f32, hone_mm_avx2_bf16, hone_mm_avx512_f32, hone_mm_avx512_bf16;
+extern const hone_mm_set hone_mm_avx512bf16, hone_mm_amx;
 #endif
 
 #endif /* HONE_KERNEL_CPU_MATMUL_H */
