@@ -190,8 +190,21 @@ static char *special_number(char *buf, double v)
     return strcpy(buf, v < 0 ? "-Infinity" : "Infinity");
 }
 
+/* "1e+01" is written out as "10", up to 16 digits as Python does; what has no fraction gets ".0". */
 static char *with_fraction(char *buf)
 {
+    char *e = strchr(buf, 'e'), *p = buf, digits[24];
+    int   places = e ? atoi(e + 1) + 1 : 0, n = 0;
+
+    if (places > 0 && places <= 16) {
+        for (; p < e; p++)
+            if (*p >= '0' && *p <= '9')
+                digits[n++] = *p;
+        while (n < places)
+            digits[n++] = '0';
+        digits[n] = '\0';
+        strcpy(buf + (buf[0] == '-'), digits);
+    }
     if (!strpbrk(buf, ".e"))
         strcat(buf, ".0");
     return buf;

@@ -135,6 +135,7 @@
     S(NOOP,  kt_non_expert_weight_path, "null", "acts with use_kt")                                                         \
     S(NOOP,  kt_expert_checkpoint_path, "null", "acts with use_kt")                                                         \
     T(NOOP,  kt_use_lora_experts, "null", "acts with use_kt")                                                               \
+    M(NOOP,  kt_config, "null", "acts with use_kt")                                                                         \
     I(NOOP,  kt_lora_expert_num, "null", 0, HONE_ANY_, "acts with use_kt")                                                  \
     I(NOOP,  kt_lora_expert_intermediate_size, "null", 0, HONE_ANY_, "acts with use_kt")
 
@@ -366,9 +367,9 @@
     F(NOOP,  repetition_penalty, "1.0", 0, HONE_ANY_, "acts while generating")                                              \
     F(NOOP,  length_penalty, "1.0", -HONE_ANY_, HONE_ANY_, "acts while generating")                                         \
     B(NOOP,  skip_special_tokens, "true", "acts while generating")                                                          \
-    M(LATER, deepspeed, "null", "ZeRO settings, or the path of their JSON; there is one process here: leave it out")        \
-    S(LATER, fsdp, "null", "sharding over processes; there is one process here: leave it out")                              \
-    M(LATER, fsdp_config, "null", "sharding over processes; there is one process here: leave it out")                       \
+    M(LATER, deepspeed, "null", "ZeRO settings, or the path of their JSON; there is one process here")                      \
+    L(LATER, fsdp, "null", "sharding over processes; there is one process here")                                            \
+    M(LATER, fsdp_config, "null", "sharding over processes; there is one process here")                                     \
     M(NOOP,  accelerator_config, "null", "another engine's")                                                                \
     B(NOOP,  torch_compile, "false", "another engine's")                                                                    \
     S(NOOP,  torch_compile_backend, "null", "another engine's")                                                             \

@@ -21,6 +21,11 @@ static void numbers_round_trip(void **state)
     (void)state;
     assert_string_equal(hone_format_f64(buf, 0.1), "0.1");
     assert_string_equal(hone_format_f64(buf, 1.0), "1.0");
+    assert_string_equal(hone_format_f64(buf, -500.0), "-500.0");
+    assert_string_equal(hone_format_f64(buf, 1.25e15), "1250000000000000.0");
+    assert_string_equal(hone_format_f64(buf, 1e16), "1e+16");
+    assert_string_equal(hone_format_f32(buf, 3e9f), "3000000000.0");
+    assert_string_equal(hone_format_f64(buf, 0.00001), "1e-05");
     assert_string_equal(hone_format_f32(buf, 0.1f), "0.1");
     assert_string_equal(hone_format_f64(buf, NAN), "NaN");
     for (int i = 0; i < 10000; i++) {

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "option/option.h"
+#include "runtime/ctx.h"
 
 static hone_status load(hone_options **o, const char *yaml) { return hone_options_load_text(o, yaml, strlen(yaml), "c.yaml"); }
 
@@ -343,6 +344,9 @@ static void help_and_docs(void **state)
     assert_non_null(strstr(hone_str_c(&s), "cutoff_len"));
     hone_str_deinit(&s);
     assert_string_equal(hone_option_choice("lr_scheduler_type", HONE_SCHEDULE_COSINE), "cosine");
+    assert_string_equal(hone_option_choice("op_policy", HONE_OP_POLICY_AUTO), "auto");
+    assert_string_equal(hone_option_choice("op_policy", HONE_OP_POLICY_NATIVE), "native");
+    assert_string_equal(hone_option_choice("op_policy", HONE_OP_POLICY_CUSTOM), "custom");
     assert_string_equal(hone_option_choice("truncation", HONE_TRUNCATION_CUT_RIGHT), "cut-right");
 }
 
