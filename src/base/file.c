@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,14 @@ bool hone_path_is_dir(const char *path)
     struct stat info;
 
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool hone_dir_has(const char *dir, const char *name)
+{
+    char path[PATH_MAX];    /* no allocation that could fail; the system refuses longer paths too */
+    int  n = snprintf(path, sizeof path, "%s/%s", dir, name);
+
+    return n > 0 && (size_t)n < sizeof path && hone_path_exists(path);
 }
 
 int64_t hone_file_size(const char *path)

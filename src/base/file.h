@@ -38,6 +38,7 @@ hone_status hone_file_copy(const char *from, const char *to) HONE_MUST_CHECK;
 
 bool        hone_path_exists(const char *path);
 bool        hone_path_is_dir(const char *path);
+bool        hone_dir_has(const char *dir, const char *name);    /* dir/name exists */
 int64_t     hone_file_size(const char *path);              /* -1 if absent */
 hone_status hone_dir_make(const char *path) HONE_MUST_CHECK;      /* with parents; fine if there */
 hone_status hone_dir_remove(const char *path) HONE_MUST_CHECK;    /* recursively; fine if absent; does not follow links */

@@ -98,7 +98,7 @@ static hone_status make_header(hone_str *s, hone_safetensors_writer *w, const js
         offset += t->bytes;
     }
     hone_str_putc(s, '}');
-    while (s->len % 8)
+    for (size_t pad = -s->len % 8; pad > 0; pad--)
         hone_str_putc(s, ' ');
     HONE_GO(hone_str_ok(s));
     length = s->len - 8;
