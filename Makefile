@@ -26,4 +26,4 @@ uninstall:                      # what the last install wrote
 	@while read -r file || [ -n "$$file" ]; do rm -fv "$(DESTDIR)$$file"; done <build/install_manifest.txt
 
 clean:
-	@rm -rf build build-debug build-sanitize build.log build-sanitize.log build.tests.log build-sanitize.tests.log demo-out
+	@rm -rf build build-debug build-sanitize demo-out
