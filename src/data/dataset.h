@@ -7,6 +7,7 @@
 #ifndef HONE_DATA_DATASET_H
 #define HONE_DATA_DATASET_H
 
+#include "base/log.h"
 #include "option/option.h"
 #include "text/chat.h"
 #include "text/tokenizer.h"
