@@ -50,8 +50,9 @@ def rope(kind, theta=10000.0, **kw):
 # `v4` holds keys to set.
 VARIANTS = {
     "gpt2-base": ("gpt2", gpt2(97, 24, 3, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0),
-                  dict(train=True, generate=True, v4=dict(n_ctx=72))),
-    "gpt2-untied-gelu": ("gpt2", gpt2(131, 27, 3, n_inner=53, activation_function="gelu", tie_word_embeddings=False), {}),
+                  dict(train=True, v4=dict(n_ctx=72))),
+    "gpt2-untied-gelu": ("gpt2", gpt2(131, 27, 3, n_inner=53, activation_function="gelu", tie_word_embeddings=False),
+                         dict(generate=True)),
     "gpt2-upcast-relu": ("gpt2", gpt2(101, 20, 5, layers=3, activation_function="relu", reorder_and_upcast_attn=True,
                                       scale_attn_by_inverse_layer_idx=True, layer_norm_epsilon=1e-3), {}),
     "gpt2-unscaled": ("gpt2", gpt2(97, 16, 1, scale_attn_weights=False, n_inner=31),
@@ -76,9 +77,9 @@ VARIANTS = {
                                                              original_max_position_embeddings=16)), {}),
 
     "qwen2-base": ("qwen2", rotary(97, 28, 2, 1, 43, tie_word_embeddings=True, rope_parameters=rope("default", 1e6)),
-                   dict(train=True, generate=True, v4=dict(use_sliding_window=False, sliding_window=4, max_window_layers=1))),
+                   dict(train=True, v4=dict(use_sliding_window=False, sliding_window=4, max_window_layers=1))),
     "qwen2-window": ("qwen2", rotary(131, 20, 2, 2, 27, layers=3, use_sliding_window=True, sliding_window=5,
-                                     max_window_layers=1), dict(minimal=True, drop=["layer_types"])),
+                                     max_window_layers=1), dict(minimal=True, drop=["layer_types"], generate=True)),
     "qwen2-yarn-bf16": ("qwen2", rotary(97, 24, 2, 1, 35, positions=64, rope_parameters=rope(
                             "yarn", 1000.0, factor=4.0, original_max_position_embeddings=16)),
                         dict(type_key="type", dtype=torch.bfloat16)),
@@ -89,7 +90,7 @@ VARIANTS = {
                           dict(lengths=[1, 9, 10, 20, 41])),
 
     "qwen3-base": ("qwen3", rotary(97, 24, 4, 2, 39, head_dim=8, tie_word_embeddings=True,
-                                   rope_parameters=rope("default", 1e6)), dict(train=True, generate=True)),
+                                   rope_parameters=rope("default", 1e6)), dict(train=True)),
     "qwen3-window-biases": ("qwen3", rotary(131, 20, 3, 1, 31, layers=3, head_dim=16, attention_bias=True,
                                             use_sliding_window=True, sliding_window=6, max_window_layers=2),
                             dict(drop=["layer_types"])),
@@ -99,7 +100,7 @@ VARIANTS = {
                                                                beta_slow=0.4, original_max_position_embeddings=40)),
                           dict(type_key="both")),
     "qwen3-linear": ("qwen3", rotary(113, 36, 4, 4, 45, head_dim=18, rope_parameters=rope("linear", 1e6, factor=4.0)),
-                     dict(type_key="type", minimal=True)),
+                     dict(type_key="type", minimal=True, generate=True)),
 }
 
 
@@ -308,8 +309,7 @@ def make(root, name):
     logits, loss, grads = run(m64, samples, True)
     logits32, loss32, grads32 = run(m32, samples, True)
     exact, exact_loss, _ = run_exact(m64, family, samples)
-    with torch.no_grad():
-        bf16, _, _ = run(load(dir, torch.bfloat16), samples, False)
+    bf16, _, grads_bf16 = run(load(dir, torch.bfloat16), samples, True)
     check_v4(dir, name, samples, logits32)
     freqs, attention_scaling = rope_record(m32, samples)
 
@@ -332,6 +332,7 @@ def make(root, name):
         "logits_max_abs_f32": max(float((a - b).abs().max()) for a, b in zip(logits32, logits)),
         "loss_f32": float(loss32),
         "logits_l2_bf16": distance(bf16, logits),
+        "grads_l2_bf16": distance(grads_bf16.values(), grads.values()),
         "grads": {names[k]: {"norm": norm(g), "distance_f32": norm(grads32[k].double() - g)} for k, g in grads.items()},
     }
     if attention_scaling is not None:
@@ -387,6 +388,7 @@ def generate(dir, name, vocab):
             ids = torch.cat([ids, top.indices[:1]])
         out = model.generate(prompt[None], max_new_tokens=16, do_sample=False, eos_token_id=None, pad_token_id=0)
     assert out[0].tolist() == ids.tolist(), "generation with and without cache differ"
+    assert len(set(ids.tolist()[len(prompt):])) > 5, f"{name}: generation runs in a circle"
     assert margin > 1e-3, f"{name}: a greedy choice hangs on {margin}"
     eos = model.config.eos_token_id
     assert eos is None or eos not in ids.tolist()[len(prompt):], f"{name}: generation meets EOS"
