@@ -183,7 +183,7 @@ hone_status hone_cmd_doctor(int argc, char **argv)
 {
     advice a = { .n = 0 };
 
-    HONE_CHECK(argc == 0 || (argc == 1 && strcmp(argv[0], "--verbose") == 0), HONE_E_USAGE, "hone doctor takes no arguments, found '%.100s'", argv[0]);
+    HONE_CHECK(argc == 0, HONE_E_USAGE, "hone doctor takes no arguments, found '%.100s'", argv[0]);
     line("hone", "%s", HONE_VERSION);
 #ifdef __clang__
     line("compiler", "%s", __VERSION__);

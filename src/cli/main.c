@@ -157,26 +157,36 @@ static hone_status dispatch(int argc, char **argv)
     return unknown_verb(argv[0]);
 }
 
-static bool verbose(int argc, char **argv)
+/* --verbose goes with every command: it is taken out here, and the variable stands for it. Returns the new argc. */
+static int take_verbose(int argc, char **argv)
+{
+    int n = 0;
+
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--verbose") == 0)
+            setenv("HONE_VERBOSE", "1", 1);
+        else
+            argv[n++] = argv[i];
+    return n;
+}
+
+static bool verbose(void)
 {
     const char *env = getenv("HONE_VERBOSE");
 
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--verbose") == 0)
-            return true;
     return env && (strcmp(env, "1") == 0 || strcmp(env, "true") == 0 || strcmp(env, "yes") == 0);
 }
 
 int main(int argc, char **argv)
 {
-    hone_status st = dispatch(argc - 1, argv + 1);
+    hone_status st = dispatch(take_verbose(argc - 1, argv + 1), argv + 1);
 
     if (fflush(stdout) != 0 && st == HONE_OK)       /* a full disk or closed pipe behind stdout is a failure too */
         st = HONE_FAIL(HONE_E_IO, "cannot write to the standard output: %s", strerror(errno));
     if (st == HONE_OK)
         return 0;
     fprintf(stderr, "hone: error: %s\n", hone_status_text()[0] ? hone_status_text() : hone_status_meaning(st));
-    if (verbose(argc, argv))
+    if (verbose())
         fprintf(stderr, "%s (exit code %d)\n%s", hone_status_name(st), hone_status_exit_code(st), hone_status_trail());
     return hone_status_exit_code(st);
 }

@@ -21,7 +21,7 @@ static const char *at(char buf[256], const hone_options *o, const char *name)
         snprintf(text_, sizeof text_, __VA_ARGS__); \
         return HONE_FAIL(HONE_E_USAGE, "%s%s", at(at_, o, #key), text_); } } while (0)
 
-/* Does the row hold something that is known, but not implemented? `value` and `def` are its value and default as text. */
+/* Does the row hold what is known, but not implemented? `value` and `def` are its value and its default as text. */
 static bool is_refused(const hone_options *o, const option_row *row, const hone_str *value, const hone_str *def)
 {
     char choice[64];
@@ -83,18 +83,22 @@ static hone_status check_data(const hone_options *o)
     REFUSE_IF(!sft && o->train_on_prompt, train_on_prompt, "train_on_prompt works with stage: sft only");
     REFUSE_IF(!sft && o->mask_history, mask_history, "mask_history works with stage: sft only");
     REFUSE_IF(!sft && o->neat_packing, neat_packing, "neat_packing works with stage: sft only; stage: pt packs anyway");
-    REFUSE_IF(o->train_on_prompt && o->mask_history, mask_history, "mask_history and train_on_prompt contradict each other");
-    REFUSE_IF(o->neat_packing && o->packing == HONE_TRI_FALSE, packing, "neat_packing: true turns packing on; packing: false contradicts it");
-    REFUSE_IF(o->val_size > 0 && o->eval_dataset.n, val_size, "val_size and eval_dataset both name held-out rows; keep one");
+    REFUSE_IF(o->train_on_prompt && o->mask_history, mask_history,
+              "mask_history and train_on_prompt contradict each other");
+    REFUSE_IF(o->neat_packing && o->packing == HONE_TRI_FALSE, packing,
+              "neat_packing: true turns packing on; packing: false contradicts it");
+    REFUSE_IF(o->val_size > 0 && o->eval_dataset.n, val_size,
+              "val_size and eval_dataset both name held-out rows; keep one");
     REFUSE_IF(o->val_size > 0 && !o->dataset.n, val_size, "val_size holds back rows of dataset, which is missing");
-    REFUSE_IF(o->val_size > 1 && o->val_size != (double)(int64_t)o->val_size, val_size, "val_size above 1 is a number of rows: write it without fraction");
+    REFUSE_IF(o->val_size > 1 && o->val_size != (double)(int64_t)o->val_size, val_size,
+              "val_size above 1 is a number of rows: write it without fraction");
     REFUSE_IF(o->eval_strategy != HONE_WHEN_NO && !o->eval_dataset.n && o->val_size == 0, eval_strategy,
               "eval_strategy needs held-out rows: set val_size or eval_dataset");
     REFUSE_IF(o->do_eval && !o->eval_dataset.n && o->val_size == 0, do_eval,
               "do_eval needs held-out rows: set val_size or eval_dataset");
     REFUSE_IF(o->pack_length < o->cutoff_len, pack_length,
-              "a packed row of pack_length %lld cannot hold a sample of cutoff_len %lld tokens", (long long)o->pack_length,
-              (long long)o->cutoff_len);
+              "a packed row of pack_length %lld cannot hold a sample of cutoff_len %lld tokens",
+              (long long)o->pack_length, (long long)o->cutoff_len);
     return HONE_OK;
 }
 
@@ -106,7 +110,8 @@ static hone_status check_training(const hone_options *o)
     REFUSE_IF(o->adam_beta2 >= 1, adam_beta2, "adam_beta2 must be below 1");
     REFUSE_IF(o->max_steps == 0, max_steps, "max_steps: 0 trains nothing; -1 leaves the length to num_train_epochs");
     REFUSE_IF(o->num_train_epochs == 0 && o->max_steps < 0, num_train_epochs, "num_train_epochs: 0 trains nothing");
-    REFUSE_IF(size && tokens, global_batch_tokens, "global_batch_size and global_batch_tokens both set the size of a step; keep one");
+    REFUSE_IF(size && tokens, global_batch_tokens,
+              "global_batch_size and global_batch_tokens both set the size of a step; keep one");
     REFUSE_IF((size || tokens) && o->gradient_accumulation_steps != 1, gradient_accumulation_steps,
               "gradient_accumulation_steps and %s both set the size of a step; keep one",
               size ? "global_batch_size" : "global_batch_tokens");
@@ -115,7 +120,8 @@ static hone_status check_training(const hone_options *o)
               (long long)o->global_batch_size, (long long)o->per_device_train_batch_size);
     REFUSE_IF(o->lr_scheduler_kwargs && !json_is_object(o->lr_scheduler_kwargs), lr_scheduler_kwargs,
               "lr_scheduler_kwargs is a mapping, such as {num_cycles: 0.5}");
-    REFUSE_IF(o->save_strategy == HONE_WHEN_STEPS && o->save_steps == 0, save_steps, "save_steps must be above 0; save_strategy: no saves only the end");
+    REFUSE_IF(o->save_strategy == HONE_WHEN_STEPS && o->save_steps == 0, save_steps,
+              "save_steps must be above 0; save_strategy: no saves only the end");
     REFUSE_IF(o->logging_steps == 0, logging_steps, "logging_steps must be above 0");
     REFUSE_IF(o->eval_strategy == HONE_WHEN_STEPS && o->eval_steps == 0, eval_steps, "eval_steps must be above 0");
     REFUSE_IF(o->dropout >= 1, dropout, "dropout must be below 1");
@@ -176,8 +182,8 @@ hone_status hone_options_check_train(const hone_options *o)
 {
     REFUSE_IF(!o->do_train, do_train, "do_train: false trains nothing; hone eval CONFIG.yaml evaluates");
     HONE_CHECK(o->model_name_or_path, HONE_E_USAGE, "model_name_or_path is missing: the model directory to start from");
-    HONE_CHECK(o->dataset.n, HONE_E_USAGE, "dataset is missing: names in %s/dataset_info.json, or paths of .json, .jsonl or .txt files",
-               o->dataset_dir);
+    HONE_CHECK(o->dataset.n, HONE_E_USAGE, "dataset is missing: names in %s/dataset_info.json, or paths of .json, .jsonl "
+               "or .txt files", o->dataset_dir);
     HONE_CHECK(o->output_dir, HONE_E_USAGE, "output_dir is missing: the folder for the trained model");
     return HONE_OK;
 }

@@ -52,7 +52,7 @@ out:
     return st;
 }
 
-/* ---- file ----------------------------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------------------------- */
 typedef struct file_arg { hone_options *o; const char *where; } file_arg;
 
 static hone_status file_entry(void *arg, const char *key, const json_t *value, int line, int column)
@@ -84,7 +84,7 @@ static hone_status read_file(hone_options *o, const char *path)
     return st;
 }
 
-/* ---- environment ------------------------------------------------------------------------------------------------------------ */
+/* ---- environment ------------------------------------------------------------------------------------------------ */
 /* Variables that are read elsewhere. */
 static const char *const other_variables[] = { "HONE_ISA" };
 
@@ -148,7 +148,7 @@ static hone_status read_environment(hone_options *o)
     return HONE_OK;
 }
 
-/* ---- command line ------------------------------------------------------------------------------------------------------------ */
+/* ---- command line ----------------------------------------------------------------------------------------------- */
 /* `next` is the following argument or NULL; `*used` tells whether it was this option's value. */
 static hone_status read_argument(hone_options *o, const char *arg, const char *next, bool *used)
 {
@@ -158,7 +158,8 @@ static hone_status read_argument(hone_options *o, const char *arg, const char *n
     const option_row *row;
 
     *used = false;
-    HONE_CHECK(dashes || (eq && arg[0] != '-'), HONE_E_USAGE, "command line: what is '%.200s'? Options are --key value or key=value", arg);
+    HONE_CHECK(dashes || (eq && arg[0] != '-'), HONE_E_USAGE, "command line: what is '%.200s'? Options are "
+               "--key value or key=value", arg);
     key = eq ? hone_strndup(name, (size_t)(eq - name)) : hone_strdup(name);
     HONE_CHECK(key, HONE_E_NOMEM, "out of memory while reading options");
     row = hone_option_find(key);
@@ -192,7 +193,7 @@ static hone_status read_arguments(hone_options *o, int argc, char **argv)
     return HONE_OK;
 }
 
-/* ---- all together ------------------------------------------------------------------------------------------------------------ */
+/* ---- all together ----------------------------------------------------------------------------------------------- */
 static hone_status note_no_effect(hone_options *o, const hone_options *defaults)
 {
     hone_str    a = HONE_STR_INIT, b = HONE_STR_INIT, line = HONE_STR_INIT;

@@ -1,6 +1,6 @@
 /*
- * option/option.h -- the settings of a run: read from defaults, a YAML file, the environment and the command line (in rising
- * priority), checked, and written back with the source of each value.
+ * option/option.h -- the settings of a run: read from defaults, a YAML file, the environment and the command line (in
+ * rising priority), checked, and written back with the source of each value.
  */
 #ifndef HONE_OPTION_OPTION_H
 #define HONE_OPTION_OPTION_H
@@ -46,12 +46,13 @@ typedef enum hone_export_dtype { HONE_EXPORT_DTYPE_VALUES(HONE_VALUE_ENUM_) } ho
 #define HONE_FIELD_E_(state, name, def, choices, help) int name;
 #define HONE_FIELD_M_(state, name, def, help)          json_t *name;
 #define HONE_FIELDS_(title, LIST) \
-    LIST(HONE_FIELD_S_, HONE_FIELD_L_, HONE_FIELD_I_, HONE_FIELD_F_, HONE_FIELD_B_, HONE_FIELD_T_, HONE_FIELD_E_, HONE_FIELD_M_)
+    LIST(HONE_FIELD_S_, HONE_FIELD_L_, HONE_FIELD_I_, HONE_FIELD_F_, HONE_FIELD_B_, HONE_FIELD_T_, HONE_FIELD_E_, \
+         HONE_FIELD_M_)
 
 /*
- * One field per option, of the option's name: o->learning_rate, o->output_dir, o->dataset.v[i]. Read only. After loading,
- * these are settled, so that their null need not be handled: packing (true or false), data_seed, eval_steps, recompute,
- * pack_length.
+ * One field per option, of the option's name: o->learning_rate, o->output_dir, o->dataset.v[i]. Read only. After
+ * loading, these are settled, so that their null need not be handled: packing (true or false), data_seed, eval_steps,
+ * recompute, pack_length.
  */
 typedef struct hone_options {
     HONE_OPTION_GROUPS(HONE_FIELDS_)
@@ -59,13 +60,13 @@ typedef struct hone_options {
 } hone_options;
 
 /*
- * Defaults, then `config_path`, then the environment (HONE_LEARNING_RATE), then argv (--key value, --key=value, key=value;
- * a bare --key means true; dashes and underscores are the same in --keys). With a NULL path, an argv[0] that is neither an
- * option nor key=value is the file; no file at all is fine.
+ * Defaults, then `config_path`, then the environment (HONE_LEARNING_RATE), then argv (--key value, --key=value,
+ * key=value; a bare --key means true; dashes and underscores are the same in --keys). With a NULL path, an argv[0] that
+ * is neither an option nor key=value is the file; no file at all is fine.
  *
- * Errors: E_USAGE (syntax, unknown key with the nearest name, wrong type or range, keys that contradict each other; with
- * file, line and column), E_UNSUPPORTED (a known option or value that is not implemented and would change the result; all
- * of them are named), E_IO, E_NOMEM. Owns: hone_options_destroy.
+ * Errors: E_USAGE (syntax, unknown key with the nearest name, wrong type or range, keys that contradict each other;
+ * with file, line and column), E_UNSUPPORTED (a known option or value that is not implemented and would change the
+ * result; all of them are named), E_IO, E_NOMEM. Owns: hone_options_destroy.
  */
 hone_status hone_options_load(hone_options **out, const char *config_path, int argc, char **argv) HONE_MUST_CHECK;
 /* The same from YAML text in memory, without environment and arguments; `where` names it in errors and sources. */
@@ -77,7 +78,7 @@ hone_status hone_options_check_train(const hone_options *options) HONE_MUST_CHEC
 
 /* "default", "config.yaml:12", "environment HONE_SEED", "command line", "from eval_steps"; NULL for an unknown name. */
 const char *hone_options_source(const hone_options *options, const char *name);
-/* Lines for the log: options that were set but have no effect here, environment variables that look like misspelt options. */
+/* Lines for the log: options that were set but have no effect here, variables that look like misspelt options. */
 const hone_strings *hone_options_notes(const hone_options *options);
 
 /* Append all values as YAML that loads to the same options; with the source of each as a comment if asked. */

@@ -35,8 +35,8 @@ hone_status hone_option_unknown(const char *place, const char *name);
 size_t hone_option_choice_at(const option_row *row, size_t i, char text[64], bool *later);
 
 /* Set a field from a YAML value; `place` begins the error. `source` is copied (NULL = default). */
-hone_status hone_option_set(hone_options *o, const option_row *row, const json_t *value, const char *place, const char *source)
-    HONE_MUST_CHECK;
+hone_status hone_option_set(hone_options *o, const option_row *row, const json_t *value, const char *place,
+                            const char *source) HONE_MUST_CHECK;
 /* The same from the text of the environment or the command line. */
 hone_status hone_option_set_text(hone_options *o, const option_row *row, const char *text, const char *place,
                                  const char *source) HONE_MUST_CHECK;
@@ -48,11 +48,13 @@ hone_status hone_strings_push(hone_strings *list, const char *text) HONE_MUST_CH
 /* All cross-checks and the values that follow from others. `defaults` holds nothing but defaults. */
 hone_status hone_option_validate(hone_options *o, const hone_options *defaults) HONE_MUST_CHECK;
 
-/* ---- YAML: one flat mapping --------------------------------------------------------------------------------------------- */
+/* ---- YAML: one flat mapping ------------------------------------------------------------------------------------- */
 typedef hone_status (*option_entry_fn)(void *arg, const char *key, const json_t *value, int line, int column);
-/* Calls `fn` for each pair of the document's top mapping, in order. An empty document has none. E_USAGE with file, line and
- * column. Values are typed as YAML 1.1 has it, and 1e-4 is a number. Depth, size and what aliases expand to are bounded. */
-hone_status hone_yaml_read(const char *text, size_t n, const char *where, option_entry_fn fn, void *arg) HONE_MUST_CHECK;
+/* Calls `fn` for each pair of the document's top mapping, in order. An empty document has none. E_USAGE with file, line
+ * and column. Values are typed as YAML 1.1 has it, and 1e-4 is a number. Depth, size and what aliases expand to are
+ * bounded. */
+hone_status hone_yaml_read(const char *text, size_t n, const char *where, option_entry_fn fn, void *arg)
+    HONE_MUST_CHECK;
 /* One value (of a mapping option given as text). Owns: json_decref. */
 hone_status hone_yaml_value(json_t **out, const char *text, const char *where) HONE_MUST_CHECK;
 /* The value of a plain scalar. NULL with E_NOMEM raised. */

@@ -19,7 +19,8 @@ void hone_options_dump(const hone_options *o, hone_str *out, bool with_sources)
         hone_str_printf(out, "%s: ", row->name);
         hone_option_write(out, o, row);
         if (with_sources)
-            hone_str_printf(out, "%*s # %s", (int)HONE_MAX(0, 50 - (int)(out->len - start)), "", hone_options_source(o, row->name));
+            hone_str_printf(out, "%*s # %s", (int)HONE_MAX(0, 50 - (int)(out->len - start)), "",
+                            hone_options_source(o, row->name));
         hone_str_putc(out, '\n');
     }
 }
@@ -97,7 +98,8 @@ static void write_swift_names(hone_str *out, const option_row *row, const char *
 }
 
 static const char *const state_texts[] = { "implemented", "implemented; the trained weights do not depend on it",
-                                           "accepted, without effect here", "not implemented yet: refused unless it has its default" };
+                                           "accepted, without effect here",
+                                           "not implemented yet: refused unless it has its default" };
 
 static void help_one(hone_str *out, const option_row *row)
 {
@@ -142,7 +144,8 @@ hone_status hone_option_help(hone_str *out, const char *name)
     for (int pass = 0; pass < 2; pass++) {
         size_t column = 0;
 
-        hone_str_puts(out, pass ? "\nnot implemented yet (refused unless they have their default)\n" : "\naccepted without effect here\n");
+        hone_str_puts(out, pass ? "\nnot implemented yet (refused unless they have their default)\n"
+                                : "\naccepted without effect here\n");
         for (size_t i = 0; i < hone_option_row_count; i++) {
             const option_row *row = &hone_option_rows[i];
 
@@ -193,13 +196,16 @@ static const char docs_head[] =
     "\n"
     "(Made by `tools/gen-docs` from `src/option/option_list.h`; change it there.)\n"
     "\n"
-    "`hone train CONFIG.yaml [--key value | key=value]` reads, in rising priority: defaults, the YAML file, the environment\n"
-    "(`HONE_` + the name in capitals), the command line. Names and meanings are LLaMA-Factory's; hone's own options take names\n"
-    "it does not use. `hone help options NAME` explains one. Every run writes `config.resolved.yaml`, with the source of each value.\n"
+    "`hone train CONFIG.yaml [--key value | key=value]` reads, in rising priority: defaults, the YAML file, the\n"
+    "environment (`HONE_` + the name in capitals), the command line. Names and meanings are LLaMA-Factory's; hone's own\n"
+    "options take names it does not use. `hone help options NAME` explains one, `hone help config CONFIG.yaml` shows what a\n"
+    "config comes to, with the source of each value, as does the `config.resolved.yaml` that every run writes.\n"
     "\n"
-    "- The file is one flat mapping, typed as YAML 1.1 has it (`yes`, `off`, `1_000`), and `1e-4` is a number. A key that stands\n"
-    "  twice, an unknown key (the nearest is offered), a wrong type and a value out of range are errors, with file, line and column.\n"
-    "- Lists are YAML lists, or one text with commas. On the command line, a bare `--key` means true, and `-` in a name is `_`.\n"
+    "- The file is one flat mapping, typed as YAML 1.1 has it (`yes`, `off`, `1_000`), and `1e-4` is a number. A key that\n"
+    "  stands twice, an unknown key (the nearest is offered), a wrong type and a value out of range are errors, with file,\n"
+    "  line and column.\n"
+    "- Lists are YAML lists, or one text with commas. On the command line, a bare `--key` means true, and `-` in a name\n"
+    "  is `_`.\n"
     "- *Not yet*: known, but not implemented, and the result would depend on it: refused unless it has its default.\n"
     "  *No effect*: accepted, since the result does not depend on it here; the log lists those that were set.\n"
     "- `*`: the trained weights do not depend on it, so a run may go on from a checkpoint with another value.\n"

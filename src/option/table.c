@@ -2,14 +2,16 @@
 
 #include <string.h>
 
-#define ROW_S_(state, name, def, help)          { #name, KIND_S, STATE_##state, def, 0, 0, NULL, help, GROUP_, offsetof(hone_options, name) },
-#define ROW_L_(state, name, def, help)          { #name, KIND_L, STATE_##state, def, 0, 0, NULL, help, GROUP_, offsetof(hone_options, name) },
-#define ROW_I_(state, name, def, lo, hi, help)  { #name, KIND_I, STATE_##state, def, lo, hi, NULL, help, GROUP_, offsetof(hone_options, name) },
-#define ROW_F_(state, name, def, lo, hi, help)  { #name, KIND_F, STATE_##state, def, lo, hi, NULL, help, GROUP_, offsetof(hone_options, name) },
-#define ROW_B_(state, name, def, help)          { #name, KIND_B, STATE_##state, def, 0, 0, NULL, help, GROUP_, offsetof(hone_options, name) },
-#define ROW_T_(state, name, def, help)          { #name, KIND_T, STATE_##state, def, 0, 0, NULL, help, GROUP_, offsetof(hone_options, name) },
-#define ROW_E_(state, name, def, choices, help) { #name, KIND_E, STATE_##state, def, 0, 0, choices, help, GROUP_, offsetof(hone_options, name) },
-#define ROW_M_(state, name, def, help)          { #name, KIND_M, STATE_##state, def, 0, 0, NULL, help, GROUP_, offsetof(hone_options, name) },
+#define ROW_(kind, state, name, def, lo, hi, choices, help) \
+    { #name, kind, STATE_##state, def, lo, hi, choices, help, GROUP_, offsetof(hone_options, name) },
+#define ROW_S_(state, name, def, help)          ROW_(KIND_S, state, name, def, 0, 0, NULL, help)
+#define ROW_L_(state, name, def, help)          ROW_(KIND_L, state, name, def, 0, 0, NULL, help)
+#define ROW_I_(state, name, def, lo, hi, help)  ROW_(KIND_I, state, name, def, lo, hi, NULL, help)
+#define ROW_F_(state, name, def, lo, hi, help)  ROW_(KIND_F, state, name, def, lo, hi, NULL, help)
+#define ROW_B_(state, name, def, help)          ROW_(KIND_B, state, name, def, 0, 0, NULL, help)
+#define ROW_T_(state, name, def, help)          ROW_(KIND_T, state, name, def, 0, 0, NULL, help)
+#define ROW_E_(state, name, def, choices, help) ROW_(KIND_E, state, name, def, 0, 0, choices, help)
+#define ROW_M_(state, name, def, help)          ROW_(KIND_M, state, name, def, 0, 0, NULL, help)
 #define ROWS_(LIST) LIST(ROW_S_, ROW_L_, ROW_I_, ROW_F_, ROW_B_, ROW_T_, ROW_E_, ROW_M_)
 
 const option_row hone_option_rows[] = {
@@ -58,8 +60,8 @@ hone_status hone_option_unknown(const char *place, const char *name)
 
     for (size_t i = 0; i < HONE_COUNTOF(swift); i++)
         if (same_name(name, swift[i][0]))
-            return HONE_FAIL(HONE_E_USAGE, "%sunknown option '%s'; what ms-swift calls so is '%s' here (see: hone help options %s)",
-                             place, name, swift[i][1], swift[i][1]);
+            return HONE_FAIL(HONE_E_USAGE, "%sunknown option '%s'; what ms-swift calls so is '%s' here "
+                             "(see: hone help options %s)", place, name, swift[i][1], swift[i][1]);
     for (size_t i = 0; i < HONE_COUNTOF(names); i++)
         names[i] = hone_option_rows[i].name;
     near = hone_nearest_name(name, names, HONE_COUNTOF(names));
@@ -93,7 +95,8 @@ const char *hone_option_choice(const char *name, int value)
     const option_row *row = hone_option_find(name);
     bool later;
 
-    if (!row || row->kind != KIND_E || value < 0 || (size_t)value >= hone_option_choice_at(row, (size_t)value, text, &later))
+    if (!row || row->kind != KIND_E || value < 0 ||
+        (size_t)value >= hone_option_choice_at(row, (size_t)value, text, &later))
         return "null";
     return text;
 }

@@ -63,7 +63,7 @@ static const char *wanted(const option_row *row)
 static const char *found(char buf[128], const json_t *v)
 {
     hone_str s = HONE_STR_INIT;
-    const char *what = json_is_string(v) ? "the text " : json_is_boolean(v) ? "" : json_is_number(v) ? "the number " : "";
+    const char *what = json_is_string(v) ? "the text " : json_is_number(v) ? "the number " : "";
 
     if (json_is_object(v) || json_is_array(v)) {
         hone_str_puts(&s, json_is_object(v) ? "a mapping" : "a list");
@@ -176,7 +176,7 @@ static hone_status no_such_choice(const option_row *row, const char *value, cons
 /* YAML reads an unquoted "no" as false, which is what some choices are called. */
 static hone_status set_enum(hone_options *o, const option_row *row, const json_t *v, const char *place)
 {
-    const char *text = json_is_string(v) ? json_string_value(v) : json_is_true(v) ? "true" : json_is_false(v) ? "no" : NULL;
+    const char *text = json_is_true(v) ? "true" : json_is_false(v) ? "no" : json_string_value(v);
     char        choice[64];
     bool        later;
 
@@ -228,7 +228,8 @@ static hone_status set_value(hone_options *o, const option_row *row, const json_
     char *copy;
 
     if (json_is_null(v)) {
-        HONE_CHECK(nullable(row), HONE_E_USAGE, "%s%s cannot be null; leave it out for its default, %s", place, row->name, row->def);
+        HONE_CHECK(nullable(row), HONE_E_USAGE, "%s%s cannot be null; leave it out for its default, %s", place, row->name,
+                   row->def);
         set_null(o, row);
         return HONE_OK;
     }
@@ -265,7 +266,8 @@ static hone_status set_value(hone_options *o, const option_row *row, const json_
     return HONE_OK;
 }
 
-hone_status hone_option_set(hone_options *o, const option_row *row, const json_t *value, const char *place, const char *source)
+hone_status hone_option_set(hone_options *o, const option_row *row, const json_t *value, const char *place,
+                            const char *source)
 {
     char **slot = &o->state->sources[row - hone_option_rows], *copy = source ? hone_strdup(source) : NULL;
 
@@ -283,7 +285,8 @@ hone_status hone_option_set_text(hone_options *o, const option_row *row, const c
     hone_status st = HONE_OK;
     size_t      n = strlen(text);
 
-    HONE_CHECK(hone_utf8_valid_prefix(text, n) == n, HONE_E_USAGE, "%s%s: the value is not valid UTF-8", place, row->name);
+    HONE_CHECK(hone_utf8_valid_prefix(text, n) == n, HONE_E_USAGE, "%s%s: the value is not valid UTF-8", place,
+               row->name);
     if (row->kind == KIND_M && (text[0] == '{' || text[0] == '['))
         HONE_TRY(hone_yaml_value(&v, text, row->name));
     else if ((row->kind == KIND_B || row->kind == KIND_T) && (strcmp(text, "1") == 0 || strcmp(text, "0") == 0))
@@ -352,57 +355,49 @@ static void write_json(hone_str *out, const json_t *v)
     }
 }
 
+static void write_list(hone_str *out, const hone_strings *list)
+{
+    hone_str_putc(out, '[');
+    for (size_t i = 0; i < list->n; i++) {
+        hone_str_puts(out, i ? ", " : "");
+        write_text(out, list->v[i]);
+    }
+    hone_str_putc(out, ']');
+}
+
+static bool is_null(const hone_options *o, const option_row *row)
+{
+    switch (row->kind) {
+    case KIND_S: return !*CFIELD(o, row, char *);
+    case KIND_I: return *CFIELD(o, row, int64_t) == HONE_INT_NULL;
+    case KIND_F: return hone_float_is_null(*CFIELD(o, row, double));
+    case KIND_T: return *CFIELD(o, row, hone_tri) == HONE_TRI_NULL;
+    case KIND_E: return *CFIELD(o, row, int) == HONE_ENUM_NULL;
+    case KIND_M: return !*CFIELD(o, row, json_t *);
+    default: return false;
+    }
+}
+
 void hone_option_write(hone_str *out, const hone_options *o, const option_row *row)
 {
-    char                buf[64];
-    bool                later;
-    const hone_strings *list;
+    char buf[64];
+    bool later;
 
-    switch (row->kind) {
-    case KIND_S:
-        if (*CFIELD(o, row, char *))
-            write_text(out, *CFIELD(o, row, char *));
-        else
-            hone_str_puts(out, "null");
-        break;
-    case KIND_L:
-        list = CFIELD(o, row, hone_strings);
-        hone_str_putc(out, '[');
-        for (size_t i = 0; i < list->n; i++) {
-            hone_str_puts(out, i ? ", " : "");
-            write_text(out, list->v[i]);
-        }
-        hone_str_putc(out, ']');
-        break;
-    case KIND_I:
-        if (*CFIELD(o, row, int64_t) == HONE_INT_NULL)
-            hone_str_puts(out, "null");
-        else
-            hone_str_printf(out, "%lld", (long long)*CFIELD(o, row, int64_t));
-        break;
-    case KIND_F:
-        hone_str_puts(out, hone_float_is_null(*CFIELD(o, row, double)) ? "null" : hone_format_f64(buf, *CFIELD(o, row, double)));
-        break;
-    case KIND_B: hone_str_puts(out, *CFIELD(o, row, bool) ? "true" : "false"); break;
-    case KIND_T: {
-        hone_tri t = *CFIELD(o, row, hone_tri);
-
-        hone_str_puts(out, t == HONE_TRI_NULL ? "null" : t == HONE_TRI_TRUE ? "true" : "false");
-        break;
+    if (is_null(o, row)) {
+        hone_str_puts(out, "null");
+        return;
     }
+    switch (row->kind) {
+    case KIND_S: write_text(out, *CFIELD(o, row, char *)); break;
+    case KIND_L: write_list(out, CFIELD(o, row, hone_strings)); break;
+    case KIND_I: hone_str_printf(out, "%lld", (long long)*CFIELD(o, row, int64_t)); break;
+    case KIND_F: hone_str_puts(out, hone_format_f64(buf, *CFIELD(o, row, double))); break;
+    case KIND_B: hone_str_puts(out, *CFIELD(o, row, bool) ? "true" : "false"); break;
+    case KIND_T: hone_str_puts(out, *CFIELD(o, row, hone_tri) == HONE_TRI_TRUE ? "true" : "false"); break;
     case KIND_E:
-        if (*CFIELD(o, row, int) == HONE_ENUM_NULL) {
-            hone_str_puts(out, "null");
-        } else {
-            (void)hone_option_choice_at(row, (size_t)*CFIELD(o, row, int), buf, &later);
-            write_text(out, buf);
-        }
+        (void)hone_option_choice_at(row, (size_t)*CFIELD(o, row, int), buf, &later);
+        write_text(out, buf);
         break;
-    case KIND_M:
-        if (*CFIELD(o, row, json_t *))
-            write_json(out, *CFIELD(o, row, json_t *));
-        else
-            hone_str_puts(out, "null");
-        break;
+    case KIND_M: write_json(out, *CFIELD(o, row, json_t *)); break;
     }
 }

@@ -1,4 +1,4 @@
-/* YAML by libyaml: one document, a flat mapping at the top; YAML 1.1 typing of plain scalars (https://yaml.org/type/). */
+/* YAML by libyaml: one document, a flat mapping at the top; plain scalars typed as YAML 1.1 (https://yaml.org/type/). */
 #include "option/option_int.h"
 
 #include <errno.h>

@@ -43,6 +43,8 @@ done
 # Nothing of an error goes to stdout; with HONE_VERBOSE its path is told.
 "$HONE" trian >"$work/out" 2>"$work/err"
 [ -s "$work/out" ] && { echo "an error wrote to stdout"; fail=1; }
+check "--verbose anywhere" 0 "libraries" doctor --verbose
+"$HONE" trian --verbose 2>&1 | grep -q 'at unknown_verb (src/cli/main.c:' || { echo "no trail with --verbose"; fail=1; }
 HONE_VERBOSE=1 "$HONE" trian 2>&1 | grep -q 'E_USAGE (exit code 2)' || { echo "no trail with HONE_VERBOSE"; fail=1; }
 
 # Output that cannot be written is an error.
