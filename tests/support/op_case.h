@@ -44,6 +44,7 @@ typedef struct op_case {
         hone_activation_args activation;
         hone_glu_args glu;
         hone_add_args add;
+        hone_copy_columns_args copy_columns;
         hone_cross_entropy_args cross_entropy;
         hone_adamw_args adamw;
         hone_square_sum_args square_sum;
@@ -82,6 +83,7 @@ typedef struct op_result {
  * `aliased` lays buffers over one another where the case says so.
  */
 op_result op_run(const op_case *c, hone_pass pass, hone_kernel_fn fn, hone_dtype dtype, hone_dtype as, hone_pool *pool, bool aliased);
+size_t    op_element_size(const op_buffer *b, hone_dtype dtype);
 void      op_result_free(op_result *r);
 /* Fill what the backward reads of the forward (statistics, outputs) by running the f64 reference on inputs rounded to `as`. */
 void      op_case_prepare(op_case *c, const hone_kernel_table *ref, hone_dtype as);

@@ -297,6 +297,8 @@ static void attention_case(const each *e, const attention_shape *p, int flags)
     c.buffers[i[3]].gradient = i[5];
     for (int b = 3; b < 9; b++) {
         c.buffers[i[b]].length = (double)(p->dim + longest * (b >= 7 ? p->heads / p->kv_heads : 1));
+        if (b >= 6)                                     /* dp - D: a difference of larger sums */
+            c.buffers[i[b]].length = 16 * (c.buffers[i[b]].length + (double)p->v_dim);
         c.buffers[i[b]].rough = b == 4 ? 0 : 2;         /* probabilities and their gradients may be products' bf16 operands */
     }
     c.rows_field = offsetof(hone_attention_args, samples);
@@ -308,7 +310,7 @@ static void attention_cases(const each *e)
 {
     for (size_t s = 0; s < HONE_COUNTOF(ATTENTION); s++)
         for (int flags = 0; flags < 5; flags++)
-            if (!e->small || s < 5)
+            if ((!e->small || s < 5) && (s < 8 || flags % 2 == 1 || s == 9))
                 attention_case(e, &ATTENTION[s], flags);
 }
 
@@ -418,6 +420,26 @@ static void add_cases(const each *e)
         }
 }
 
+static void copy_columns_cases(const each *e)
+{
+    for (size_t s = 0; s < HONE_COUNTOF(SIZES); s++)
+        for (int f = 0; f < 4; f++) {
+            int64_t rows = SIZES[s][0], cols = SIZES[s][1];
+            op_case c = op_case_new(HONE_OP_copy_columns, s, e->seed);
+            int     x, y;
+
+            c.args.copy_columns = (hone_copy_columns_args){ .rows = rows, .cols = cols, .x_ld = f & 1 ? cols + 3 : cols, .y_ld = f & 2 ? 2 * cols : cols };
+            snprintf(c.label, sizeof c.label, "copy_columns rows %ld cols %ld strides %ld to %ld", rows, cols, c.args.copy_columns.x_ld,
+                     c.args.copy_columns.y_ld);
+            x = op_case_add(&c, "x", offsetof(hone_copy_columns_args, x), OP_ELEM, OP_ROW, rows, c.args.copy_columns.x_ld, "i--");
+            y = op_case_add(&c, "y", offsetof(hone_copy_columns_args, y), OP_ELEM, OP_ROW, rows, c.args.copy_columns.y_ld, "o--");
+            c.buffers[x].cols = c.buffers[y].cols = cols;
+            c.rows_field = offsetof(hone_copy_columns_args, rows);
+            c.alone[HONE_PASS_FWD] = true;
+            emit(e, &c);
+        }
+}
+
 static void cross_entropy_cases(const each *e)
 {
     for (size_t s = 0; s < HONE_COUNTOF(SIZES); s++)
@@ -512,6 +534,7 @@ void op_cases_each(hone_op op, bool small, uint64_t seed, void (*fn)(op_case *c,
     case HONE_OP_glu: glu_cases(&e); break;
     case HONE_OP_add: add_cases(&e); break;
     case HONE_OP_dropout: dropout_cases(&e); break;
+    case HONE_OP_copy_columns: copy_columns_cases(&e); break;
     case HONE_OP_cross_entropy: cross_entropy_cases(&e); break;
     case HONE_OP_adamw: adamw_cases(&e); break;
     case HONE_OP_square_sum: square_sum_cases(&e); break;

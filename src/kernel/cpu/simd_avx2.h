@@ -24,6 +24,7 @@ static inline vf   vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 static inline vf   vf_sqrt(vf a) { return _mm256_sqrt_ps(a); }
 static inline vf   vf_abs(vf a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 static inline vf   vf_where_less(vf a, vf b, vf yes, vf no) { return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
+static inline vf   vf_part(vf v, int m) { return m == VF_LANES ? v : _mm256_and_ps(v, _mm256_castsi256_ps(vf_first_(m))); }
 static inline vf   vf_square_low(vf z, vf s) { return _mm256_fmsub_ps(z, z, s); }
 
 static inline vf vf_power_of_two_(__m256i n) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23)); }

@@ -20,6 +20,8 @@ static inline vf   vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
 static inline vf   vf_abs(vf a) { return _mm512_abs_ps(a); }
 /* yes where a < b, else no */
 static inline vf   vf_where_less(vf a, vf b, vf yes, vf no) { return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes); }
+/* v in the first m lanes, zero in the rest */
+static inline vf   vf_part(vf v, int m) { return m == VF_LANES ? v : _mm512_maskz_mov_ps((__mmask16)((1u << m) - 1), v); }
 /* v · 2^n for integral n in [-152, 130] */
 static inline vf   vf_scale(vf v, vf n) { return _mm512_scalef_ps(v, n); }
 /* z² - s exactly, s being z² rounded */

@@ -31,6 +31,13 @@ static inline vf vf_sqrt(vf a) { return (vf){ __builtin_sqrtf(a[0]), __builtin_s
 static inline vf vf_abs(vf a) { return (vf)((vi)a & 0x7FFFFFFFu); }
 static inline vf vf_where_less(vf a, vf b, vf yes, vf no) { return vf_blend_((vi)(a < b), yes, no); }
 
+static inline vf vf_part(vf v, int m)
+{
+    for (int i = m; i < VF_LANES; i++)
+        v[i] = 0;
+    return v;
+}
+
 /* n + 1.5 · 2^23 has the integer n in its lowest bits. In two steps, since 2^n itself may be out of range. */
 static inline vf vf_scale(vf v, vf n)
 {
