@@ -276,6 +276,15 @@ hone_status hone_dir_remove(const char *path)
     return st;
 }
 
+void hone_dir_discard(const char *path)
+{
+    hone_error error;
+
+    hone_error_save(&error);
+    (void)!hone_dir_remove(path);
+    hone_error_restore(&error);
+}
+
 hone_status hone_dir_sync(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

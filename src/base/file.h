@@ -42,6 +42,8 @@ bool        hone_dir_has(const char *dir, const char *name);    /* dir/name exis
 int64_t     hone_file_size(const char *path);              /* -1 if absent */
 hone_status hone_dir_make(const char *path) HONE_MUST_CHECK;      /* with parents; fine if there */
 hone_status hone_dir_remove(const char *path) HONE_MUST_CHECK;    /* recursively; fine if absent; does not follow links */
+/* The same while another error is on its way out: that one stays the newest. */
+void        hone_dir_discard(const char *path);
 hone_status hone_dir_sync(const char *path) HONE_MUST_CHECK;
 hone_status hone_path_rename(const char *from, const char *to) HONE_MUST_CHECK;
 

@@ -5,14 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 4096, TRAIL_BYTES = 2048 };
+static _Thread_local hone_error error_;
 
-static _Thread_local struct {
-    hone_status st;
-    char   text[TEXT_BYTES];
-    char   trail[TRAIL_BYTES];
-    size_t text_len, trail_len;
-} error_;
+enum { TEXT_BYTES = sizeof error_.text, TRAIL_BYTES = sizeof error_.trail };
 
 static const struct { const char *name; int exit_code; const char *meaning; } statuses[HONE_STATUS_COUNT] = {
 #define ROW_(name, exit_code, text) [HONE_##name] = { #name, exit_code, text },
@@ -90,6 +85,9 @@ void hone_status_clear(void)
     error_.text[0] = error_.trail[0] = '\0';
     error_.text_len = error_.trail_len = 0;
 }
+
+void hone_error_save(hone_error *e) { *e = error_; }
+void hone_error_restore(const hone_error *e) { error_ = *e; }
 
 void hone_assert_failed(const char *cond, const char *fn, const char *file, int line)
 {

@@ -57,6 +57,11 @@ const char *hone_status_trail(void);
 hone_status hone_status_last(void);
 void        hone_status_clear(void);
 
+/* Keep the error across clean-up that may fail too: save it, clean up, restore it. */
+typedef struct hone_error { hone_status st; char text[4096], trail[2048]; size_t text_len, trail_len; } hone_error;
+void hone_error_save(hone_error *e);
+void hone_error_restore(const hone_error *e);
+
 #define HONE_FAIL(st, ...) hone_status_raise((st), __func__, __FILE__, __LINE__, __VA_ARGS__)
 #define HONE_TRACE(st)     hone_status_trace((st), __func__, __FILE__, __LINE__)
 /* Return form: only while the function holds nothing that must be released. */

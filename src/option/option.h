@@ -34,7 +34,7 @@ typedef enum hone_truncation { HONE_TRUNCATION_VALUES(HONE_VALUE_ENUM_) } hone_t
 typedef enum hone_recompute { HONE_RECOMPUTE_VALUES(HONE_VALUE_ENUM_) } hone_recompute;
 typedef enum hone_nonfinite { HONE_NONFINITE_VALUES(HONE_VALUE_ENUM_) } hone_nonfinite;
 typedef enum hone_data_format { HONE_DATA_FORMAT_VALUES(HONE_VALUE_ENUM_) } hone_data_format;
-typedef enum hone_export_dtype { HONE_EXPORT_DTYPE_VALUES(HONE_VALUE_ENUM_) } hone_export_dtype;
+typedef enum hone_export_choice { HONE_EXPORT_DTYPE_VALUES(HONE_VALUE_ENUM_) } hone_export_choice;
 #undef HONE_VALUE_ENUM_
 
 #define HONE_FIELD_S_(state, name, def, help)          char *name;

@@ -1,0 +1,188 @@
+#include "model/config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* Keys of any config that say nothing about what is computed: provenance, generation defaults, labels, token ids. */
+static const char *const neutral[] = {
+    "_name_or_path", "_commit_hash", "_attn_implementation", "_attn_implementation_autoset", "attn_implementation",
+    "architectures", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bos_token_id", "chunk_size_feed_forward",
+    "decoder_start_token_id", "diversity_penalty", "do_sample", "dtype", "early_stopping",
+    "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
+    "forced_bos_token_id", "forced_eos_token_id", "gradient_checkpointing", "hub_mixin", "id2label", "initializer_range",
+    "is_decoder", "label2id", "length_penalty", "max_length", "min_length", "model_type", "no_repeat_ngram_size",
+    "num_beam_groups", "num_beams", "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores",
+    "pad_token_id", "prefix", "pretraining_tp", "problem_type", "remove_invalid_values", "repetition_penalty",
+    "return_dict", "return_dict_in_generate", "sep_token_id", "suppress_tokens", "task_specific_params", "temperature",
+    "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript", "transformers_version", "typical_p",
+    "unk_token_id", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache", "vocab_file",
+};
+
+hone_status hone_config_begin(hone_config *c, const json_t *root, const char *family)
+{
+    *c = (hone_config){ .root = root, .family = family };
+    HONE_TRY(hone_map_create(&c->read));
+    hone_config_ignore(c, neutral, HONE_COUNTOF(neutral));
+    hone_config_only_bool(c, "is_encoder_decoder", false);
+    hone_config_only_bool(c, "tie_encoder_decoder", false);
+    hone_config_only_bool(c, "add_cross_attention", false);
+    return c->status;
+}
+
+void hone_config_refuse(hone_config *c, const char *fmt, ...)
+{
+    char    text[512];
+    va_list ap;
+
+    if (c->status != HONE_OK)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    c->status = HONE_FAIL(HONE_E_UNSUPPORTED, "config.json: %s", text);
+}
+
+const json_t *hone_config_raw(hone_config *c, const char *key)
+{
+    const json_t *v = json_object_get(c->root, key);
+
+    if (c->status == HONE_OK)
+        c->status = hone_map_put(c->read, key, strlen(key), 1);
+    return json_is_null(v) ? NULL : v;
+}
+
+static void wrong_type(hone_config *c, const char *key, const char *wanted, const json_t *got)
+{
+    if (c->status == HONE_OK)
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"%s\" must be %s, not %s", key, wanted, hone_json_type_name(got));
+}
+
+int64_t hone_config_int(hone_config *c, const char *key, int64_t absent, int64_t least, int64_t most)
+{
+    const json_t *v = hone_config_raw(c, key);
+    int64_t       n = absent;
+
+    if (v && json_is_integer(v))
+        n = json_integer_value(v);
+    else if (v && json_is_real(v) && json_real_value(v) == (double)(int64_t)json_real_value(v))
+        n = (int64_t)json_real_value(v);
+    else if (v)
+        wrong_type(c, key, "a whole number", v);
+    if (c->status == HONE_OK && (n < least || n > most))
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"%s\" is %lld; it must be from %lld to %lld", key, (long long)n,
+                              (long long)least, (long long)most);
+    return n;
+}
+
+double hone_config_number(hone_config *c, const char *key, double absent)
+{
+    const json_t *v = hone_config_raw(c, key);
+
+    if (!v)
+        return absent;
+    if (!json_is_number(v))
+        wrong_type(c, key, "a number", v);
+    return json_number_value(v);
+}
+
+bool hone_config_bool(hone_config *c, const char *key, bool absent)
+{
+    const json_t *v = hone_config_raw(c, key);
+
+    if (!v)
+        return absent;
+    if (!json_is_boolean(v))
+        wrong_type(c, key, "true or false", v);
+    return json_is_true(v);
+}
+
+const char *hone_config_string(hone_config *c, const char *key, const char *absent)
+{
+    const json_t *v = hone_config_raw(c, key);
+
+    if (!v)
+        return absent;
+    if (!json_is_string(v))
+        wrong_type(c, key, "a string", v);
+    return json_is_string(v) ? json_string_value(v) : absent;
+}
+
+void hone_config_ignore(hone_config *c, const char *const *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        (void)hone_config_raw(c, keys[i]);
+}
+
+void hone_config_only_bool(hone_config *c, const char *key, bool only)
+{
+    if (hone_config_bool(c, key, only) != only)
+        hone_config_refuse(c, "\"%s\": %s is not implemented for %s", key, only ? "false" : "true", c->family);
+}
+
+hone_act hone_config_act(hone_config *c, const char *key, const char *absent)
+{
+    static const struct { const char *name; hone_act act; } acts[] = {
+        { "silu", HONE_ACT_SILU }, { "swish", HONE_ACT_SILU }, { "gelu", HONE_ACT_GELU_ERF },
+        { "gelu_new", HONE_ACT_GELU_TANH }, { "gelu_pytorch_tanh", HONE_ACT_GELU_TANH }, { "gelu_fast", HONE_ACT_GELU_TANH },
+        { "relu", HONE_ACT_RELU },
+    };
+    const char *name = hone_config_string(c, key, absent);
+
+    for (size_t i = 0; name && i < HONE_COUNTOF(acts); i++)
+        if (strcmp(name, acts[i].name) == 0)
+            return acts[i].act;
+    hone_config_refuse(c, "\"%s\": \"%s\" is not implemented; hone has silu, gelu, gelu_new, gelu_pytorch_tanh and relu", key,
+                       name ? name : "");
+    return HONE_ACT_SILU;
+}
+
+float hone_config_probability(hone_config *c, const char *key, double absent)
+{
+    double p = hone_config_number(c, key, absent);
+
+    if (c->status == HONE_OK && !(p >= 0 && p < 1))
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"%s\" is %g; a dropout probability is at least 0 and below 1", key, p);
+    return (float)p;
+}
+
+void hone_config_qwen_windows(hone_config *c, int32_t *windows, int64_t layers)
+{
+    bool          on = hone_config_bool(c, "use_sliding_window", false);
+    int32_t       window = (int32_t)hone_config_int(c, "sliding_window", 4096, 0, INT32_MAX);
+    int64_t       from = hone_config_int(c, "max_window_layers", 28, 0, INT32_MAX);
+    const json_t *types = hone_config_raw(c, "layer_types");
+
+    if (types && (!json_is_array(types) || (int64_t)json_array_size(types) != layers)) {
+        if (c->status == HONE_OK)
+            c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"layer_types\" must be an array of %lld entries, one a layer",
+                                  (long long)layers);
+        return;
+    }
+    for (int64_t i = 0; i < layers; i++) {
+        const char *type = types ? json_string_value(json_array_get(types, (size_t)i)) : NULL;
+        bool        slides = types ? type && strcmp(type, "sliding_attention") == 0 : on && i >= from;
+
+        if (types && !slides && (!type || strcmp(type, "full_attention") != 0))
+            hone_config_refuse(c, "layer type \"%s\" is not implemented for %s", type ? type : "(not a string)", c->family);
+        if (slides && (!on || window == 0) && types)
+            hone_config_refuse(c, "\"layer_types\" has sliding layers, but \"use_sliding_window\" gives no window");
+        windows[i] = slides && on ? window : 0;
+    }
+}
+
+hone_status hone_config_end(hone_config *c)
+{
+    const char *key;
+    json_t     *value;
+
+    json_object_foreach((json_t *)c->root, key, value) {
+        if (c->status == HONE_OK && !json_is_null(value) && hone_map_get(c->read, key, strlen(key), 0) == 0)
+            hone_config_refuse(c, "key \"%s\" is not one that hone knows for %s, and it may change the computation; if it does "
+                                  "not, remove it from the file", key, c->family);
+    }
+    hone_map_destroy(&c->read);
+    return c->status;
+}

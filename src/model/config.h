@@ -1,0 +1,49 @@
+/*
+ * model/config.h -- config.json as a family reads it: typed, with the config class's defaults, and nothing ignored.
+ *
+ * Every key must be read by the family, or stand on the list of keys that do not change the computation, or it is refused by
+ * name: a feature that hone does not know is never dropped in silence. Both spellings are read: that of transformers 5
+ * (rope_parameters, dtype) and 4 (rope_theta, rope_scaling, torch_dtype). A null is an absent key.
+ */
+#ifndef HONE_MODEL_CONFIG_H
+#define HONE_MODEL_CONFIG_H
+
+#include <jansson.h>
+
+#include "base/map.h"
+#include "nn/rope.h"
+#include "op/kernel.h"
+
+typedef struct hone_config {
+    const json_t *root;         /* borrowed */
+    const char   *family;
+    hone_map     *read;         /* keys that were asked for */
+    hone_status   status;       /* sticky: the first fault */
+} hone_config;
+
+hone_status hone_config_begin(hone_config *c, const json_t *root, const char *family) HONE_MUST_CHECK;
+/* The sticky status; also refuses every key that nobody read. Ends the object. */
+hone_status hone_config_end(hone_config *c) HONE_MUST_CHECK;
+
+int64_t     hone_config_int(hone_config *c, const char *key, int64_t absent, int64_t least, int64_t most);
+double      hone_config_number(hone_config *c, const char *key, double absent);
+bool        hone_config_bool(hone_config *c, const char *key, bool absent);
+/* Borrowed; `absent` may be NULL. */
+const char *hone_config_string(hone_config *c, const char *key, const char *absent);
+/* The raw value, NULL when absent. Counts as read. */
+const json_t *hone_config_raw(hone_config *c, const char *key);
+/* These keys do not change what this family computes. */
+void        hone_config_ignore(hone_config *c, const char *const *keys, size_t n);
+/* A feature that only works one way here: refused by name when the key has another value. */
+void        hone_config_only_bool(hone_config *c, const char *key, bool only);
+void        hone_config_refuse(hone_config *c, const char *fmt, ...) HONE_PRINTF(2, 3);
+
+/* silu, swish, gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu; others are refused by name. */
+hone_act    hone_config_act(hone_config *c, const char *key, const char *absent);
+float       hone_config_probability(hone_config *c, const char *key, double absent);
+/* rope_parameters, or rope_theta with rope_scaling. `dim` is the head's. */
+void        hone_config_rope(hone_config *c, hone_rope_spec *out, int64_t dim, int64_t max_positions, double theta);
+/* windows[layers] from sliding_window, use_sliding_window, max_window_layers and layer_types, as qwen configs have them. */
+void        hone_config_qwen_windows(hone_config *c, int32_t *windows, int64_t layers);
+
+#endif /* HONE_MODEL_CONFIG_H */

@@ -1,0 +1,13 @@
+/* train/batch.h -- samples of a data set as a micro-batch. */
+#ifndef HONE_TRAIN_BATCH_H
+#define HONE_TRAIN_BATCH_H
+
+#include "train/run.h"
+
+/* The samples with these indices, in this order; each token's weight is `weight`. Owns: hone_batch_destroy. */
+hone_status hone_batch_of_samples(hone_batch **out, hone_run *run, const hone_dataset *data, const int64_t *index, int64_t n,
+                                  double weight) HONE_MUST_CHECK;
+/* The sum of a tensor of negative log-likelihoods, in token order. */
+double      hone_nll_sum(const hone_tensor *nll);
+
+#endif /* HONE_TRAIN_BATCH_H */

@@ -1,0 +1,197 @@
+/* The training loop: steps, logging, evaluation, checkpoints, stops. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "autograd/tape.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "op/scope.h"
+#include "optim/adamw.h"
+#include "train/batch.h"
+#include "train/checkpoint.h"
+#include "train/peak.h"
+#include "train/run.h"
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Forward and backward of one micro-batch; adds its losses to *sum. */
+static hone_status micro_batch(hone_run *run, const int64_t *index, int64_t n, double weight, double *sum)
+{
+    hone_trunk_options trunk = { .recompute = run->options->recompute == HONE_RECOMPUTE_LAYER };
+    hone_status        st = HONE_OK;
+    hone_batch        *batch = NULL;
+    hone_tape         *tape = NULL;
+    hone_tensor       *nll;
+
+    HONE_GO(hone_batch_of_samples(&batch, run, run->train, index, n, weight));
+    HONE_GO(hone_tape_create(&tape));
+    hone_tape_attach(run->ctx, tape);
+    hone_scope_open(run->ctx);
+    nll = hone_trunk_nll(run->ctx, run->loaded->model, batch, &trunk);
+    if (run->ctx->status == HONE_OK)
+        *sum += hone_nll_sum(nll);
+    hone_scope_close(run->ctx, NULL, 0);
+    st = hone_tape_backward(run->ctx, tape, NULL, NULL);
+out:
+    hone_tape_attach(run->ctx, NULL);
+    hone_tape_destroy(&tape);
+    hone_batch_destroy(&batch);
+    return st;
+}
+
+static hone_status update(hone_run *run, hone_step_metrics *m)
+{
+    const hone_options *o = run->options;
+    hone_params        *params = run->loaded->model->params;
+    hone_adamw_spec     adamw = { .lr = m->learning_rate, .beta1 = o->adam_beta1, .beta2 = o->adam_beta2,
+                                  .eps = o->adam_epsilon, .weight_decay = o->weight_decay, .update = run->updates + 1 };
+
+    hone_params_finish_grads(params);
+    HONE_TRY(hone_grad_norm(&m->grad_norm, params));
+    if (!isfinite(m->loss) || !isfinite(m->grad_norm)) {
+        HONE_CHECK(o->nonfinite == HONE_NONFINITE_SKIP, HONE_E_NUMERIC, "step %lld: the %s is not finite; the weights are those of "
+                   "step %lld. Lower learning_rate, look at the rows of this step, or set nonfinite: skip", (long long)m->step,
+                   isfinite(m->loss) ? "gradient norm" : "loss", (long long)run->step);
+        m->skipped = true;
+        return HONE_OK;
+    }
+    adamw.grad_scale = hone_clip_scale(m->grad_norm, o->max_grad_norm);
+    HONE_TRY(hone_adamw_step(params, &adamw));
+    run->updates++;
+    return HONE_OK;
+}
+
+static hone_status one_step(hone_run *run, hone_step_metrics *m)
+{
+    hone_step_plan plan;
+    double         start = now(), flops = run->ctx->profile->flops, sum = 0;
+
+    HONE_TRY(hone_loader_step(run->loader, run->step, &plan));
+    *m = (hone_step_metrics){ .step = run->step + 1, .epoch = plan.epoch_end, .tokens = plan.tokens,
+                              .supervised_tokens = plan.supervised, .learning_rate = hone_lr_at(&run->schedule, run->step) };
+    run->ctx->training = true;
+    hone_ctx_seed_dropout(run->ctx, (uint64_t)run->options->seed, (uint64_t)run->step);
+    hone_params_clear_grads(run->loaded->model->params);
+    if (plan.supervised == 0) {     /* nothing to learn from: the optimizer must not move on old moments */
+        m->skipped = true;
+    } else {
+        for (int64_t k = 0; k < plan.micro_batches; k++)
+            HONE_TRY(micro_batch(run, plan.sample + plan.begin[k], plan.begin[k + 1] - plan.begin[k],
+                                 1.0 / (double)plan.supervised, &sum));
+        m->loss = sum / (double)plan.supervised;
+        HONE_TRY(update(run, m));
+    }
+    run->step++;
+    m->seconds = now() - start;
+    m->flops = run->ctx->profile->flops - flops;
+    m->memory = hone_device_get_stats(run->ctx->device).reserved_peak;
+    return HONE_OK;
+}
+
+/* An interval option: steps, or a share of all steps if below 1. */
+static int64_t every(double value, int64_t total)
+{
+    return HONE_MAX((int64_t)(value < 1 ? ceil(value * (double)total) : value), (int64_t)1);
+}
+
+static bool due(int when, double interval, const hone_run *run)
+{
+    int64_t epoch = hone_loader_epoch_steps(run->loader);
+
+    switch (when) {
+    case HONE_WHEN_STEPS: return run->step % every(interval, run->total_steps) == 0;
+    case HONE_WHEN_EPOCH: return run->step % epoch == 0;
+    default:              return false;
+    }
+}
+
+static bool stop_asked(const hone_run *run) { return run->stop && *run->stop; }
+
+static hone_status after_step(hone_run *run, hone_step_metrics *m)
+{
+    const hone_options *o = run->options;
+    bool                last = run->step == run->total_steps;
+
+    if (run->eval && (due(o->eval_strategy, o->eval_steps, run) || (last && o->eval_strategy != HONE_WHEN_NO))) {
+        HONE_TRY(hone_run_evaluate(run, run->eval, &m->eval_loss, &m->eval_tokens));
+        m->has_eval = true;
+    }
+    HONE_TRY(hone_metrics_step(run->metrics, m));
+    if (due(o->save_strategy, o->save_steps, run) || (last && o->save_strategy != HONE_WHEN_NO) || stop_asked(run))
+        HONE_TRY(hone_checkpoint_save(run));
+    return HONE_OK;
+}
+
+static hone_status write_config(const hone_run *run)
+{
+    hone_str    text = HONE_STR_INIT;
+    char       *path = hone_path_join(run->options->output_dir, "config.resolved.yaml");
+    hone_status st = HONE_OK;
+
+    hone_options_dump(run->options, &text, true);
+    HONE_GO(path ? hone_str_ok(&text) : HONE_E_NOMEM);
+    HONE_GO(hone_file_write_all(path, text.data, text.len));
+out:
+    hone_str_deinit(&text);
+    hone_free(path);
+    return st;
+}
+
+static void introduce(const hone_run *run)
+{
+    const hone_model *m = run->loaded->model;
+    const char       *dtype = run->options->bf16 ? "bf16 compute, f32 masters" : "f32";
+
+    hone_info(&run->log, "%s, %.1f M parameters, %s, %s, %d threads", m->family, (double)hone_params_numel(m->params) / 1e6, dtype,
+              hone_isa_name(hone_ctx_isa(run->ctx)), hone_pool_threads(run->ctx->pool));
+    hone_info(&run->log, "%lld samples, %lld steps an epoch, %lld steps in all, pack fill %.1f %%",
+              (long long)hone_dataset_len(run->train), (long long)hone_loader_epoch_steps(run->loader),
+              (long long)run->total_steps, 100 * hone_loader_fill(run->loader));
+}
+
+static hone_status finish(hone_run *run)
+{
+    const char *out = run->options->output_dir;
+
+    HONE_TRY(hone_checkpoint_export(run, out, false));
+    HONE_TRY(hone_metrics_plot(out));
+    hone_info(&run->log, "wrote the model, metrics.jsonl and training_loss.png to %s", out);
+    return HONE_OK;
+}
+
+hone_status hone_run_train(hone_run *run)
+{
+    const hone_options *o = run->options;
+    hone_status         st = HONE_OK;
+    char               *resume = NULL;
+    hone_step_metrics   m;
+
+    HONE_GO(hone_checkpoint_prepare(run, &resume));
+    introduce(run);
+    if (resume) {
+        HONE_GO(hone_checkpoint_restore(run, resume));
+        hone_info(&run->log, "going on from %s", resume);
+    }
+    HONE_GO(write_config(run));
+    HONE_GO(hone_metrics_create(&run->metrics, o->output_dir, run->step, run->total_steps, o->logging_steps,
+                                hone_peak_flops(run->ctx, o->bf16 ? HONE_DTYPE_BF16 : HONE_DTYPE_F32), &run->log));
+    while (run->step < run->total_steps) {
+        HONE_GO(one_step(run, &m));
+        HONE_GO(after_step(run, &m));
+        HONE_GO_CHECK(!stop_asked(run) || run->step == run->total_steps, HONE_E_INTERRUPT, "stopped by a signal after step %lld; "
+                      "saved as %s/checkpoint-%lld, and the same command goes on from there", (long long)run->step,
+                      o->output_dir, (long long)run->step);
+    }
+    HONE_GO(finish(run));
+out:
+    hone_metrics_destroy(&run->metrics);
+    hone_free(resume);
+    return st;
+}

@@ -1,0 +1,38 @@
+/*
+ * train/metrics.h -- what a person and a program see of a run: the progress line, metrics.jsonl, the loss curve.
+ */
+#ifndef HONE_TRAIN_METRICS_H
+#define HONE_TRAIN_METRICS_H
+
+#include "base/log.h"
+#include "base/status.h"
+
+/* One optimizer step. */
+typedef struct hone_step_metrics {
+    int64_t step;               /* from 1 */
+    double  epoch, loss, learning_rate, grad_norm;
+    int64_t tokens, supervised_tokens;
+    bool    skipped;            /* not finite: the weights stayed */
+    bool    has_eval;
+    double  eval_loss;
+    int64_t eval_tokens;
+    double  seconds;            /* of the step, evaluation and saving left out */
+    double  flops;              /* of the step */
+    size_t  memory;             /* accounted peak so far, bytes */
+} hone_step_metrics;
+
+typedef struct hone_metrics hone_metrics;
+
+/*
+ * Append to dir/metrics.jsonl. Lines of steps after `done` (of a run that is repeated from a checkpoint) are cut off first.
+ * `keep_every`: progress lines that stay on the screen; `peak_flops`: what the machine reaches in a product, for "% of peak".
+ */
+hone_status hone_metrics_create(hone_metrics **out, const char *dir, int64_t done, int64_t total_steps, double keep_every,
+                                double peak_flops, const hone_log *log) HONE_MUST_CHECK;
+void        hone_metrics_destroy(hone_metrics **metrics);
+/* Write the step's line (flushed) and show it. */
+hone_status hone_metrics_step(hone_metrics *m, const hone_step_metrics *s) HONE_MUST_CHECK;
+/* Draw dir/training_loss.png from all lines of metrics.jsonl: loss, its moving average, evaluation losses. */
+hone_status hone_metrics_plot(const char *dir) HONE_MUST_CHECK;
+
+#endif /* HONE_TRAIN_METRICS_H */

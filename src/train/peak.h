@@ -1,0 +1,12 @@
+/* train/peak.h -- what this machine reaches in a matrix product, the yardstick of "% of peak". */
+#ifndef HONE_TRAIN_PEAK_H
+#define HONE_TRAIN_PEAK_H
+
+#include "base/ctx.h"
+#include "tensor/dtype.h"
+
+/* FLOPs per second of the best of a few products that fit the caches, on the context's threads; takes some 20 ms. 0 when
+ * nothing could be measured. */
+double hone_peak_flops(hone_ctx *ctx, hone_dtype dtype);
+
+#endif /* HONE_TRAIN_PEAK_H */

@@ -1,0 +1,108 @@
+#include "train/run.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "io/model_dir.h"
+
+/* Text is needed unless every row brings its ids: a directory without a tokenizer is fine then. */
+static hone_status open_text(hone_run *run)
+{
+    char       *file = hone_path_join(run->model_path, "tokenizer.json");
+    bool        there = file && hone_path_exists(file);
+    hone_status st = file ? HONE_OK : HONE_E_NOMEM;
+
+    hone_free(file);
+    if (st != HONE_OK || !there)
+        return st;
+    HONE_TRY(hone_tokenizer_load(&run->tokenizer, run->model_path));
+    if (run->options->stage == HONE_STAGE_PT)
+        return HONE_OK;
+    st = hone_chat_load(&run->chat, run->model_path, run->tokenizer);
+    if (st == HONE_E_DATA) {        /* no template: rows of messages will say so, others need none */
+        hone_status_clear();
+        st = HONE_OK;
+    }
+    return st;
+}
+
+/* What every sample must be for this model, before training starts. */
+static hone_status check_samples(const hone_run *run, const hone_dataset *data)
+{
+    const hone_model *m = run->loaded->model;
+
+    for (int64_t i = 0; data && i < hone_dataset_len(data); i++) {
+        hone_sample s = hone_dataset_at(data, i);
+        const char *file = hone_dataset_source_path(data, s.source);
+
+        HONE_CHECK(m->max_positions == 0 || s.n <= m->max_positions, HONE_E_DATA, "%s, row %lld: %lld tokens, but the model has %lld "
+                   "positions; set cutoff_len to %lld or less", file, (long long)s.row, (long long)s.n,
+                   (long long)m->max_positions, (long long)m->max_positions);
+        for (int64_t t = 0; t < s.n; t++) {
+            HONE_CHECK(s.ids[t] >= 0 && s.ids[t] < m->vocab, HONE_E_DATA, "%s, row %lld: id %d at token %lld is beyond the model's "
+                       "%lld embedding rows; the row was tokenised for another model", file, (long long)s.row, s.ids[t],
+                       (long long)t, (long long)m->vocab);
+            HONE_CHECK(s.labels[t] < m->vocab, HONE_E_DATA, "%s, row %lld: label %d at token %lld is beyond the model's %lld rows",
+                       file, (long long)s.row, s.labels[t], (long long)t, (long long)m->vocab);
+        }
+    }
+    return HONE_OK;
+}
+
+/* Data and model, checked against each other. */
+static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_log *log, hone_param_mode mode)
+{
+    hone_ctx_options     ctx = { .threads = (int)o->threads, .policy = (hone_op_policy)o->op_policy, .log = *log };
+    hone_load_options    load = { .compute = o->bf16 ? HONE_DTYPE_BF16 : HONE_DTYPE_F32, .mode = mode,
+                                  .dropout = hone_float_is_null(o->dropout) ? -1 : o->dropout };
+    hone_dataset_context data = { .options = o, .log = log };
+
+    run->options = o;
+    run->log = *log;
+    HONE_CHECK(o->model_name_or_path, HONE_E_USAGE, "model_name_or_path is missing: give a model directory or a hub id");
+    HONE_TRY(hone_model_dir_locate(&run->model_path, o->model_name_or_path, o->model_revision));
+    HONE_TRY(hone_ctx_create(&run->ctx, &ctx));
+    HONE_TRY(open_text(run));
+    data.tokenizer = run->tokenizer;
+    data.chat = run->chat;
+    HONE_TRY(hone_dataset_load(&run->train, &run->eval, &data));
+    HONE_TRY(hone_model_load(&run->loaded, run->ctx, run->model_path, &load));
+    HONE_TRY(check_samples(run, run->train));
+    return check_samples(run, run->eval);
+}
+
+hone_status hone_run_open_eval(hone_run *run, const hone_options *o, const hone_log *log)
+{
+    return open_inputs(run, o, log, HONE_PARAMS_FROZEN);
+}
+
+hone_status hone_run_open(hone_run *run, const hone_options *o, const hone_log *log)
+{
+    hone_str    identity = HONE_STR_INIT;
+    hone_status st = HONE_OK;
+
+    HONE_GO(open_inputs(run, o, log, HONE_PARAMS_TRAINED));
+    HONE_GO(hone_loader_create(&run->loader, run->train, o));
+    run->total_steps = hone_loader_total_steps(run->loader);
+    HONE_GO(hone_lr_schedule_make(&run->schedule, o, run->total_steps));
+    hone_options_identity(o, &identity);
+    run->identity = hone_str_take(&identity);
+    HONE_GO(run->identity ? HONE_OK : HONE_E_NOMEM);
+out:
+    hone_str_deinit(&identity);
+    return st;
+}
+
+void hone_run_close(hone_run *run)
+{
+    hone_metrics_destroy(&run->metrics);
+    hone_loaded_destroy(&run->loaded);
+    hone_loader_destroy(&run->loader);
+    hone_dataset_destroy(&run->train);
+    hone_dataset_destroy(&run->eval);
+    hone_chat_destroy(&run->chat);
+    hone_tokenizer_destroy(&run->tokenizer);
+    hone_ctx_destroy(&run->ctx);
+    hone_free(run->model_path);
+    hone_free(run->identity);
+    run->model_path = run->identity = NULL;
+}
