@@ -1,7 +1,7 @@
 /*
  * Attention's speed, per instruction set and shape, beside a loop of multiply-adds in registers run at the same time.
  *
- *     cmake --build build --target bench_attention && build/bench_attention [threads] [isa]
+ *     cmake --build build --target bench_attention && build/bench_attention [threads] [isa] [shape]
  *
  * With one thread, processor time is counted, which other programs on the machine disturb less.
  * FLOPs are those of the visible half: 2 products forward, 5 backward. Decoding is measured in bytes of keys and values read.
@@ -196,6 +196,7 @@ int main(int argc, char **argv)
         return 2;
     }
     for (size_t i = 0; i < HONE_COUNTOF(shapes); i++)
-        bench(&shapes[i], isa, threads);
+        if (argc <= 3 || atoi(argv[3]) == (int)i)
+            bench(&shapes[i], isa, threads);
     return 0;
 }

@@ -11,47 +11,51 @@
 enum {
     BWD_ROWS = 96,
     DELTA_TOKENS = 64,          /* tokens of a task that computes delta */
-    DQ_BYTES = 4 << 20,         /* most memory a worker may take to hold dq in f32 for bf16 */
+    SAMPLE_BYTES = 8 << 20,     /* most memory a worker may take for the rows of a whole sample and kv head */
 };
+
+/* Rows of queries: a block's, or those of a whole sample. */
+typedef struct bwd_rows {
+    float   *q, *dout, *dq;     /* [rows][ldd], [rows][ldv], [rows][ldd] */
+    float   *lse, *delta;       /* [rows] */
+    int64_t *lo, *hi;           /* [rows] visible keys */
+    int64_t  query, n;          /* the first query; number of rows */
+} bwd_rows;
 
 /* A worker's memory. */
 typedef struct bwd_memory {
-    float   *q, *dout, *dq;     /* [rows][ldd], [rows][ldv], [rows][ldd] of a block */
-    float   *lse, *delta;       /* [rows] */
-    int64_t *lo, *hi;           /* [rows] visible keys */
+    bwd_rows rows;
     float   *key, *key_t, *value, *value_t, *dk, *dv;   /* of a tile */
-    float   *p, *ds;            /* [rows][KEYS] of the pair: probabilities after dropout, gradients of the unscaled scores */
+    float   *p, *ds;            /* [rows of a block][KEYS]: probabilities after dropout, gradients of the unscaled scores */
     float   *keep;              /* [KEYS] */
-    float   *dq_all;            /* [n_q, group, dim]: dq of a whole sample and kv head, for bf16 */
 } bwd_memory;
 
-typedef struct bwd_run { run r; int64_t dq_floats; } bwd_run;
+typedef struct bwd_run { run r; int64_t rows; } bwd_run;    /* rows that a worker holds at once */
 /* What a task works on. */
 typedef struct bwd_task { const run *r; bwd_memory m; sample s; int64_t kv; } bwd_task;
 
 static size_t bwd_carve(bwd_memory *m, char *base, const bwd_run *b)
 {
     const run *r = &b->r;
-    int64_t    rows = r->block * r->group;
+    int64_t    block = r->block * r->group;
     size_t     at = 0;
 
-    m->q = carve(base, &at, rows * r->ldd);
-    m->dout = carve(base, &at, rows * r->ldv);
-    m->dq = carve(base, &at, rows * r->ldd);
-    m->lse = carve(base, &at, rows);
-    m->delta = carve(base, &at, rows);
-    m->lo = (int64_t *)carve(base, &at, 2 * rows);
-    m->hi = (int64_t *)carve(base, &at, 2 * rows);
+    m->rows.q = carve(base, &at, b->rows * r->ldd);
+    m->rows.dout = carve(base, &at, b->rows * r->ldv);
+    m->rows.dq = carve(base, &at, b->rows * r->ldd);
+    m->rows.lse = carve(base, &at, b->rows);
+    m->rows.delta = carve(base, &at, b->rows);
+    m->rows.lo = (int64_t *)carve(base, &at, 2 * b->rows);
+    m->rows.hi = (int64_t *)carve(base, &at, 2 * b->rows);
     m->key = carve(base, &at, KEYS * r->ldd);
     m->key_t = carve(base, &at, r->ldd * KEYS);
     m->value = carve(base, &at, KEYS * r->ldv);
     m->value_t = carve(base, &at, r->ldv * KEYS);
     m->dk = carve(base, &at, KEYS * r->ldd);
     m->dv = carve(base, &at, KEYS * r->ldv);
-    m->p = carve(base, &at, rows * KEYS);
-    m->ds = carve(base, &at, rows * KEYS);
+    m->p = carve(base, &at, block * KEYS);
+    m->ds = carve(base, &at, block * KEYS);
     m->keep = carve(base, &at, KEYS);
-    m->dq_all = carve(base, &at, b->dq_floats);
     return at;
 }
 
@@ -70,30 +74,61 @@ static int64_t bwd_load_tile(const bwd_task *t, int64_t k0)
     return n;
 }
 
-/* Returns the number of rows. */
-static int64_t bwd_load_block(const bwd_task *t, int64_t query)
+/* Load the rows of `queries` queries from `query` on, with dq = 0. */
+static void bwd_load_rows(bwd_task *t, int64_t query, int64_t queries)
 {
     const run                 *r = t->r;
     const hone_attention_args *a = r->a;
-    const bwd_memory          *m = &t->m;
-    int64_t                    rows = HONE_MIN(r->block, t->s.n_q - query) * r->group;
+    bwd_rows                  *b = &t->m.rows;
 
-    for (int64_t row = 0; row < rows; row++) {
+    b->query = query;
+    b->n = queries * r->group;
+    for (int64_t row = 0; row < b->n; row++) {
         int64_t at = place(r, &t->s, t->kv, query, row);
 
-        row_load(m->q + row * r->ldd, a->q, at * a->dim, a->dim, r->ldd, r->bf16);
-        row_load(m->dout + row * r->ldv, a->dout, at * a->v_dim, a->v_dim, r->ldv, r->bf16);
-        visible(&m->lo[row], &m->hi[row], &a->mask, &t->s, query + row / r->group);
-        m->lse[row] = ((const float *)a->lse)[at];
-        m->delta[row] = r->delta[at];
+        row_load(b->q + row * r->ldd, a->q, at * a->dim, a->dim, r->ldd, r->bf16);
+        row_load(b->dout + row * r->ldv, a->dout, at * a->v_dim, a->v_dim, r->ldv, r->bf16);
+        visible(&b->lo[row], &b->hi[row], &a->mask, &t->s, query + row / r->group);
+        b->lse[row] = ((const float *)a->lse)[at];
+        b->delta[row] = r->delta[at];
     }
-    return rows;
+    memset(b->dq, 0, (size_t)(b->n * r->ldd) * sizeof *b->dq);
+}
+
+static void bwd_store_rows(const bwd_task *t)
+{
+    const run      *r = t->r;
+    const bwd_rows *b = &t->m.rows;
+
+    for (int64_t row = 0; row < b->n; row++)
+        row_store(r->a->dq, place(r, &t->s, t->kv, b->query, row) * r->a->dim, b->dq + row * r->ldd, r->a->dim, r->bf16);
+}
+
+/* The block of `rows` that starts at their query number `query`. */
+static bwd_rows bwd_block_of(const run *r, const bwd_rows *rows, int64_t query)
+{
+    int64_t  first = query * r->group;
+    bwd_rows b = { rows->q + first * r->ldd, rows->dout + first * r->ldv, rows->dq + first * r->ldd, rows->lse + first,
+                   rows->delta + first, rows->lo + first, rows->hi + first, rows->query + query, 0 };
+
+    b.n = HONE_MIN(r->block * r->group, rows->n - first);
+    return b;
+}
+
+/* Does one of these queries see a key of the tile? */
+static bool bwd_visible(const bwd_task *t, int64_t query, int64_t queries, int64_t k0)
+{
+    int64_t lo, hi, other;
+
+    visible(&lo, &other, &t->r->a->mask, &t->s, query);
+    visible(&other, &hi, &t->r->a->mask, &t->s, query + queries - 1);
+    return lo < k0 + KEYS && hi > k0;
 }
 
 /* One row: scores in p and dout · v in ds become probabilities and gradients of scores; zeros outside [lo, hi). */
-static void bwd_row(const bwd_task *t, float *p, float *ds, int64_t row, int lo, int hi, const float *keep)
+static void bwd_row(float *p, float *ds, float score_scale, float row_lse, float row_delta, int lo, int hi, const float *keep)
 {
-    const vf scale = v_set1((float)t->r->a->scale), lse = v_set1(t->m.lse[row]), delta = v_set1(t->m.delta[row]);
+    const vf scale = v_set1(score_scale), lse = v_set1(row_lse), delta = v_set1(row_delta);
     int      v0 = lo / VW, v1 = lo < hi ? (hi + VW - 1) / VW : v0;
 
     for (int v = 0; v < KEYS / VW; v++) {
@@ -122,39 +157,40 @@ static void bwd_row(const bwd_task *t, float *p, float *ds, int64_t row, int lo,
 }
 
 /* p and ds of the loaded tile and block. Rows that see nothing of the tile may be left as they are. */
-static void bwd_pair(const bwd_task *t, int64_t query, int64_t rows, int64_t k0)
+static void bwd_pair(const bwd_task *t, const bwd_rows *b, int64_t k0)
 {
     const run                 *r = t->r;
     const hone_attention_args *a = r->a;
     const bwd_memory          *m = &t->m;
 
-    for (int64_t row = 0; row < rows; row += MR) {
-        int    mr = (int)HONE_MIN(MR, rows - row), lo, hi, v0;
+    for (int64_t row = 0; row < b->n; row += MR) {
+        int    mr = (int)HONE_MIN(MR, b->n - row), lo, hi, v0;
         float *p = m->p + row * KEYS, *ds = m->ds + row * KEYS;
 
-        clip(&lo, &hi, m->lo[row], m->hi[row + mr - 1], k0);
+        clip(&lo, &hi, b->lo[row], b->hi[row + mr - 1], k0);
         if (lo >= hi)
             continue;
         v0 = lo / VW;
-        product_run((product){ .c = p + v0 * VW, .ldc = KEYS, .a = m->q + row * r->ldd, .rs = r->ldd, .ks = 1,
+        product_run((product){ .c = p + v0 * VW, .ldc = KEYS, .a = b->q + row * r->ldd, .rs = r->ldd, .ks = 1,
                                .b = m->key_t + v0 * VW, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO },
                     mr, (hi + VW - 1) / VW - v0);
-        product_run((product){ .c = ds + v0 * VW, .ldc = KEYS, .a = m->dout + row * r->ldv, .rs = r->ldv, .ks = 1,
+        product_run((product){ .c = ds + v0 * VW, .ldc = KEYS, .a = b->dout + row * r->ldv, .rs = r->ldv, .ks = 1,
                                .b = m->value_t + v0 * VW, .ldb = KEYS, .k = a->v_dim, .start = FROM_ZERO },
                     mr, (hi + VW - 1) / VW - v0);
         for (int i = 0; i < mr; i++) {
             bool dropped = a->dropout.p > 0;
 
-            clip(&lo, &hi, m->lo[row + i], m->hi[row + i], k0);
+            clip(&lo, &hi, b->lo[row + i], b->hi[row + i], k0);
             if (dropped)
-                tile_dropout(m->keep, r, &t->s, t->kv * r->group + (row + i) % r->group, query + (row + i) / r->group, k0);
-            bwd_row(t, p + i * KEYS, ds + i * KEYS, row + i, lo, hi, dropped ? m->keep : NULL);
+                tile_dropout(m->keep, r, &t->s, t->kv * r->group + (row + i) % r->group, b->query + (row + i) / r->group, k0);
+            bwd_row(p + i * KEYS, ds + i * KEYS, (float)a->scale, b->lse[row + i], b->delta[row + i], lo, hi,
+                    dropped ? m->keep : NULL);
         }
     }
 }
 
 /* dv += pᵀ · dout, dk += dsᵀ · q: for each few keys, over the rows that see one of them. */
-static void bwd_add_tile(const bwd_task *t, int64_t rows, int64_t k0, int64_t n)
+static void bwd_add_tile(const bwd_task *t, const bwd_rows *b, int64_t k0, int64_t n)
 {
     const run        *r = t->r;
     const bwd_memory *m = &t->m;
@@ -164,50 +200,39 @@ static void bwd_add_tile(const bwd_task *t, int64_t rows, int64_t k0, int64_t n)
         int     mr = (int)HONE_MIN(MR, n - key);
         product p = { .c = m->dv + key * r->ldv, .ldc = r->ldv, .rs = 1, .ks = KEYS, .ldb = r->ldv, .start = FROM_C };
 
-        while (first < rows && m->hi[first] <= k0 + key)
+        while (first < b->n && b->hi[first] <= k0 + key)
             first++;
-        while (end < rows && m->lo[end] < k0 + key + mr)
+        while (end < b->n && b->lo[end] < k0 + key + mr)
             end++;
         if (first >= end)
             continue;
         p.k = end - first;
         p.a = m->p + first * KEYS + key;
-        p.b = m->dout + first * r->ldv;
+        p.b = b->dout + first * r->ldv;
         product_run(p, mr, r->ldv / VW);
         p.c = m->dk + key * r->ldd;
         p.ldc = p.ldb = r->ldd;
         p.a = m->ds + first * KEYS + key;
-        p.b = m->q + first * r->ldd;
+        p.b = b->q + first * r->ldd;
         product_run(p, mr, r->ldd / VW);
     }
 }
 
 /* dq += ds · k */
-static void bwd_add_block(const bwd_task *t, int64_t rows, int64_t k0)
+static void bwd_add_block(const bwd_task *t, const bwd_rows *b, int64_t k0)
 {
     const run        *r = t->r;
     const bwd_memory *m = &t->m;
 
-    for (int64_t row = 0; row < rows; row += MR) {
-        int mr = (int)HONE_MIN(MR, rows - row), lo, hi;
+    for (int64_t row = 0; row < b->n; row += MR) {
+        int mr = (int)HONE_MIN(MR, b->n - row), lo, hi;
 
-        clip(&lo, &hi, m->lo[row], m->hi[row + mr - 1], k0);
+        clip(&lo, &hi, b->lo[row], b->hi[row + mr - 1], k0);
         if (lo < hi)
-            product_run((product){ .c = m->dq + row * r->ldd, .ldc = r->ldd, .a = m->ds + row * KEYS + lo, .rs = KEYS, .ks = 1,
+            product_run((product){ .c = b->dq + row * r->ldd, .ldc = r->ldd, .a = m->ds + row * KEYS + lo, .rs = KEYS, .ks = 1,
                                    .b = m->key + lo * r->ldd, .ldb = r->ldd, .k = hi - lo, .start = FROM_C },
                         mr, r->ldd / VW);
     }
-}
-
-/* Does a query of the block see a key of the tile? */
-static bool bwd_meet(const bwd_task *t, int64_t query, int64_t k0)
-{
-    const hone_mask *mask = &t->r->a->mask;
-    int64_t          lo, hi, other;
-
-    visible(&lo, &other, mask, &t->s, query);
-    visible(&other, &hi, mask, &t->s, HONE_MIN(query + t->r->block, t->s.n_q) - 1);
-    return lo < HONE_MIN(k0 + KEYS, t->s.n_k) && hi > k0;
 }
 
 /* ---- tasks -------------------------------------------------------------------------------------------------------------------- */
@@ -231,79 +256,58 @@ static void bwd_store_tile(const bwd_task *t, int64_t k0, int64_t n)
 }
 
 /* dk and dv of one tile. */
-static void bwd_tile_task(const bwd_task *t, int64_t k0)
+static void bwd_tile_task(bwd_task *t, int64_t k0)
 {
     int64_t n = bwd_load_tile(t, k0);
 
     bwd_clear_tile(t);
     for (int64_t query = 0; query < t->s.n_q; query += t->r->block) {
-        int64_t rows;
+        bwd_rows *b = &t->m.rows;
+        int64_t   queries = HONE_MIN(t->r->block, t->s.n_q - query);
 
-        if (!bwd_meet(t, query, k0))
+        if (!bwd_visible(t, query, queries, k0))
             continue;
-        rows = bwd_load_block(t, query);
-        bwd_pair(t, query, rows, k0);
-        bwd_add_tile(t, rows, k0, n);
+        bwd_load_rows(t, query, queries);
+        bwd_pair(t, b, k0);
+        bwd_add_tile(t, b, k0, n);
     }
     bwd_store_tile(t, k0, n);
 }
 
 /* dq of one block. */
-static void bwd_block_task(const bwd_task *t, int64_t query)
+static void bwd_block_task(bwd_task *t, int64_t query)
 {
-    const run *r = t->r;
-    int64_t    rows = bwd_load_block(t, query), end = t->m.hi[rows - 1];
+    const bwd_rows *b = &t->m.rows;
 
-    memset(t->m.dq, 0, (size_t)(rows * r->ldd) * sizeof(float));
-    for (int64_t k0 = t->m.lo[0] / KEYS * KEYS; k0 < end; k0 += KEYS) {
+    bwd_load_rows(t, query, HONE_MIN(t->r->block, t->s.n_q - query));
+    for (int64_t k0 = b->lo[0] / KEYS * KEYS; k0 < b->hi[b->n - 1]; k0 += KEYS) {
         bwd_load_tile(t, k0);
-        bwd_pair(t, query, rows, k0);
-        bwd_add_block(t, rows, k0);
+        bwd_pair(t, b, k0);
+        bwd_add_block(t, b, k0);
     }
-    for (int64_t row = 0; row < rows; row++)
-        row_store(r->a->dq, place(r, &t->s, t->kv, query, row) * r->a->dim, t->m.dq + row * r->ldd, r->a->dim, r->bf16);
-}
-
-/* Where the f32 sums of row `row` of a block are kept between tiles: in the output itself if that is f32. */
-static float *dq_sums(const bwd_task *t, int64_t query, int64_t row)
-{
-    const run *r = t->r;
-
-    if (!r->bf16)
-        return (float *)r->a->dq + place(r, &t->s, t->kv, query, row) * r->a->dim;
-    return t->m.dq_all + (query * r->group + row) * r->a->dim;
+    bwd_store_rows(t);
 }
 
 /* All gradients of one sample and kv head. */
-static void bwd_sample_task(const bwd_task *t)
+static void bwd_sample_task(bwd_task *t)
 {
-    const run *r = t->r;
-    int64_t    dim = r->a->dim, all = t->s.n_q * r->group;
-
-    for (int64_t row = 0; row < all; row++)
-        memset(dq_sums(t, 0, row), 0, (size_t)dim * sizeof(float));
+    bwd_load_rows(t, 0, t->s.n_q);
     for (int64_t k0 = 0; k0 < t->s.n_k; k0 += KEYS) {
         int64_t n = bwd_load_tile(t, k0);
 
         bwd_clear_tile(t);
-        for (int64_t query = 0; query < t->s.n_q; query += r->block) {
-            int64_t rows;
+        for (int64_t query = 0; query < t->s.n_q; query += t->r->block) {
+            bwd_rows b = bwd_block_of(t->r, &t->m.rows, query);
 
-            if (!bwd_meet(t, query, k0))
+            if (!bwd_visible(t, query, b.n / t->r->group, k0))
                 continue;
-            rows = bwd_load_block(t, query);
-            for (int64_t row = 0; row < rows; row++)
-                row_load(t->m.dq + row * r->ldd, dq_sums(t, query, row), 0, dim, r->ldd, false);
-            bwd_pair(t, query, rows, k0);
-            bwd_add_tile(t, rows, k0, n);
-            bwd_add_block(t, rows, k0);
-            for (int64_t row = 0; row < rows; row++)
-                memcpy(dq_sums(t, query, row), t->m.dq + row * r->ldd, (size_t)dim * sizeof(float));
+            bwd_pair(t, &b, k0);
+            bwd_add_tile(t, &b, k0, n);
+            bwd_add_block(t, &b, k0);
         }
         bwd_store_tile(t, k0, n);
     }
-    for (int64_t row = 0; r->bf16 && row < all; row++)
-        row_store(r->a->dq, place(r, &t->s, t->kv, 0, row) * dim, dq_sums(t, 0, row), dim, true);
+    bwd_store_rows(t);
 }
 
 static bwd_task bwd_task_at(const bwd_run *b, sample s, int64_t kv, int worker)
@@ -343,7 +347,7 @@ static void bwd_run_delta(void *arg, int64_t task, int worker)
     const hone_attention_args *a = r->a;
     int64_t  first = a->cu_q[0] + task * DELTA_TOKENS, end = HONE_MIN(first + DELTA_TOKENS, a->cu_q[a->samples]);
     bwd_task t = bwd_task_at(b, (sample){ 0 }, 0, worker);
-    float   *out = t.m.value, *dout = t.m.value + r->ldv;
+    float   *out = t.m.value, *dout = out + r->ldv;
 
     for (int64_t at = first * a->heads; at < end * a->heads; at++) {
         vf sum = v_set1(0.0f);
@@ -356,26 +360,6 @@ static void bwd_run_delta(void *arg, int64_t task, int worker)
     }
 }
 
-/* One task per sample and kv head is the lesser work, if that leaves no thread long alone with the longest sample. */
-static bool bwd_by_sample(const bwd_run *b, int threads)
-{
-    const hone_attention_args *a = b->r.a;
-    double                     total = 0, most = 0;
-    int64_t                    longest = 0;
-
-    for (int64_t i = 0; i < a->samples; i++) {
-        sample s = sample_at(a, i);
-        double work = (double)s.n_q * (double)s.n_k;
-
-        total += work;
-        most = HONE_MAX(most, work);
-        longest = HONE_MAX(longest, s.n_q);
-    }
-    if (b->r.bf16 && longest * b->r.group * a->dim * (int64_t)sizeof(float) > DQ_BYTES)
-        return false;
-    return threads == 1 || most <= 1.2 * total * (double)a->kv_heads / threads;
-}
-
 static int64_t longest_queries(const hone_attention_args *a)
 {
     int64_t n = 0;
@@ -383,6 +367,24 @@ static int64_t longest_queries(const hone_attention_args *a)
     for (int64_t i = 0; i < a->samples; i++)
         n = HONE_MAX(n, a->cu_q[i + 1] - a->cu_q[i]);
     return n;
+}
+
+/* One task per sample and kv head is the lesser work, if that leaves no thread long alone with the longest sample. */
+static bool bwd_by_sample(const bwd_run *b, int threads)
+{
+    const hone_attention_args *a = b->r.a;
+    double                     total = 0, most = 0;
+
+    for (int64_t i = 0; i < a->samples; i++) {
+        sample s = sample_at(a, i);
+        double work = (double)s.n_q * (double)s.n_k;
+
+        total += work;
+        most = HONE_MAX(most, work);
+    }
+    if (longest_queries(a) * b->r.group * (2 * b->r.ldd + b->r.ldv) * (int64_t)sizeof(float) > SAMPLE_BYTES)
+        return false;
+    return threads == 1 || most <= 1.2 * total * (double)a->kv_heads / threads;
 }
 
 static hone_status bwd(const hone_kernel_env *env, const hone_attention_args *a, bool bf16)
@@ -397,8 +399,7 @@ static hone_status bwd(const hone_kernel_env *env, const hone_attention_args *a,
     bwd_memory m;
     int64_t    items;
 
-    if (bf16 && by_sample)
-        b.dq_floats = longest_queries(a) * r->group * a->dim;
+    b.rows = HONE_MAX(r->block, by_sample ? longest_queries(a) : 0) * r->group;
     r->piece = bwd_carve(&m, NULL, &b);
     r->queue = env->scratch(env->scratch_arg, queue + delta + (size_t)threads * r->piece);
     if (!r->queue)

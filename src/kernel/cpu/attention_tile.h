@@ -36,21 +36,22 @@ typedef struct product {
 /* Sums are named variables: an array of them would be spilled to memory. */
 #define FOR_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5)
 #define DECLARE_(i) vf c##i##0 = zero, c##i##1 = zero, c##i##2 = zero, c##i##3 = zero;
-#define IN_(i, j) if (mr > i && nv > j) c##i##j = v_load(p->c + i * p->ldc + j * VW);
+#define IN_(i, j) if (mr > i && nv > j) c##i##j = v_load(c + i * ldc + j * VW);
 #define IN_ROW_(i) IN_(i, 0) IN_(i, 1) IN_(i, 2) IN_(i, 3)
 #define SCALE_(i, j) if (mr > i && nv > j) c##i##j = c##i##j * v_set1(p->scale[i]);
 #define SCALE_ROW_(i) SCALE_(i, 0) SCALE_(i, 1) SCALE_(i, 2) SCALE_(i, 3)
 #define STEP_(i, j) if (nv > j) c##i##j = v_fma(x, b##j, c##i##j);
 #define STEP_ROW_(i) \
     if (mr > i) { vf x = v_set1((i < 3 ? a : a3)[i % 3 * rs]); STEP_(i, 0) STEP_(i, 1) STEP_(i, 2) STEP_(i, 3) }
-#define OUT_(i, j) if (mr > i && nv > j) v_store(p->c + i * p->ldc + j * VW, c##i##j);
+#define OUT_(i, j) if (mr > i && nv > j) v_store(c + i * ldc + j * VW, c##i##j);
 #define OUT_ROW_(i) OUT_(i, 0) OUT_(i, 1) OUT_(i, 2) OUT_(i, 3)
 
 INLINE void product_kernel(const product *p, const int mr, const int nv)
 {
     const vf     zero = v_set1(0.0f);
     const float *a = p->a, *a3 = mr > 3 ? p->a + 3 * p->rs : p->a, *b = p->b;
-    int64_t      rs = p->rs, ks = p->ks, ldb = p->ldb;
+    float       *c = p->c;
+    int64_t      rs = p->rs, ks = p->ks, ldb = p->ldb, ldc = p->ldc;
 
     FOR_ROWS(DECLARE_)
     if (p->start != FROM_ZERO) {
@@ -95,6 +96,17 @@ static void product_run(product p, int rows, int64_t nv)
 }
 
 /* ---- rows of the user's memory, as floats ---------------------------------------------------------------------------------- */
+/* Rows are short: a loop beats a call of memcpy. */
+INLINE void row_copy(float *to, const float *from, int64_t n)
+{
+    int64_t i = 0;
+
+    for (; i + VW <= n; i += VW)
+        v_store(to + i, v_load(from + i));
+    for (; i < n; i++)
+        to[i] = from[i];
+}
+
 /* Copy `n` elements and add zeros up to `padded`. */
 static void row_load(float *to, const void *from, int64_t at, int64_t n, int64_t padded, bool bf16)
 {
@@ -102,7 +114,7 @@ static void row_load(float *to, const void *from, int64_t at, int64_t n, int64_t
         for (int64_t i = 0; i < n; i++)
             to[i] = hone_bf16_to_f32(((const uint16_t *)from)[at + i]);
     else
-        memcpy(to, (const float *)from + at, (size_t)n * sizeof *to);
+        row_copy(to, (const float *)from + at, n);
     for (int64_t i = n; i < padded; i++)
         to[i] = 0.0f;
 }
@@ -113,7 +125,7 @@ static void row_store(void *to, int64_t at, const float *from, int64_t n, bool b
         for (int64_t i = 0; i < n; i++)
             ((uint16_t *)to)[at + i] = hone_f32_to_bf16(from[i]);
     else
-        memcpy((float *)to + at, from, (size_t)n * sizeof *from);
+        row_copy((float *)to + at, from, n);
 }
 
 /* ---- samples, their blocks and tiles --------------------------------------------------------------------------------------- */
