@@ -1,7 +1,7 @@
 /* kernel/cpu/attention_forward.h -- forward attention for one instruction set; see attention.h for the method. */
 #include "kernel/cpu/attention_tile.h"
 
-enum { FWD_ROWS = 192 };
+enum { FWD_ROWS = 512 };
 
 /* A worker's memory. */
 typedef struct fwd_memory {
@@ -34,14 +34,29 @@ static size_t fwd_carve(fwd_memory *m, char *base, const run *r)
     return at;
 }
 
+/* The row's new maximum; what its older sums are to be multiplied by (exactly 1 if the maximum stays). */
+INLINE float softmax_shift(const fwd_memory *m, int64_t row, vf top)
+{
+    float old = m->max[row], max = v_maximum(v_max(top, v_set1(old))), shift = max == -INFINITY ? 0.0f : max;
+
+    m->factor[row] = 1.0f;
+    if (max != old) {
+        float factor[VW];
+
+        v_store(factor, v_exp(v_set1(old - shift)));
+        m->factor[row] = factor[0];
+        m->max[row] = max;
+    }
+    return shift;
+}
+
 /*
  * One row's step of the online softmax over a tile: scores in p become exp(scale · score - new maximum), 0 where the row
  * sees nothing, for the vectors [v0, v1); what lies outside them is not touched.
  */
-static void softmax_step(const fwd_memory *m, int64_t row, float *p, int lo, int hi, int v0, int v1, float scale)
+static void softmax_part(const fwd_memory *m, int64_t row, float *p, int lo, int hi, int v0, int v1, float scale)
 {
-    vf    top = v_set1(-INFINITY), sum = v_set1(0.0f), shift;
-    float max;
+    vf top = v_set1(-INFINITY), sum = v_set1(0.0f), shift;
 
     if (lo >= hi) {
         for (int v = v0; v < v1; v++)
@@ -50,29 +65,40 @@ static void softmax_step(const fwd_memory *m, int64_t row, float *p, int lo, int
         return;
     }
     for (int v = v0; v < v1; v++) {
-        vf t = v_load(p + v * VW) * v_set1(scale);
+        vf t = v_inside(v_load(p + v * VW) * v_set1(scale), v * VW, lo, hi, -INFINITY);
 
-        if (v * VW < lo || (v + 1) * VW > hi)
-            t = v_inside(t, v * VW, lo, hi, -INFINITY);
         v_store(p + v * VW, t);
         top = v_max(top, t);
     }
-    max = v_maximum(v_max(top, v_set1(m->max[row])));
-    shift = v_set1(max == -INFINITY ? 0.0f : max);
+    shift = v_set1(softmax_shift(m, row, top));
     for (int v = v0; v < v1; v++) {
         vf e = v_exp(v_load(p + v * VW) - shift);
 
         v_store(p + v * VW, e);
         sum = sum + e;
     }
-    {
-        float factor[VW];
+    m->sum[row] = m->sum[row] * m->factor[row] + v_sum(sum);
+}
 
-        v_store(factor, v_exp(v_set1(m->max[row]) - shift));
-        m->factor[row] = factor[0];
+/* The same for a row that sees the whole tile. */
+static void softmax_whole(const fwd_memory *m, int64_t row, float *p, float scale)
+{
+    vf t[KEYS / VW], top = v_set1(-INFINITY), sum = v_set1(0.0f), shift;
+
+#pragma GCC unroll 16
+    for (int v = 0; v < KEYS / VW; v++) {
+        t[v] = v_load(p + v * VW) * v_set1(scale);
+        top = v_max(top, t[v]);
+    }
+    shift = v_set1(softmax_shift(m, row, top));
+#pragma GCC unroll 16
+    for (int v = 0; v < KEYS / VW; v++) {
+        vf e = v_exp(t[v] - shift);
+
+        v_store(p + v * VW, e);
+        sum = sum + e;
     }
     m->sum[row] = m->sum[row] * m->factor[row] + v_sum(sum);
-    m->max[row] = max;
 }
 
 /* All rows of the block against one packed tile of keys. */
@@ -83,6 +109,8 @@ static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t
     for (int64_t row = 0; row < rows; row += MR) {
         int mr = (int)HONE_MIN(MR, rows - row), lo, hi, v0, v1;
 
+        tile_prefetch(r, a->k, s, k0 + KEYS, kv, a->dim, row * KEYS / rows, (row + mr) * KEYS / rows);
+        tile_prefetch(r, a->v, s, k0 + KEYS, kv, a->v_dim, row * KEYS / rows, (row + mr) * KEYS / rows);
         clip(&lo, &hi, m->lo[row], m->hi[row + mr - 1], k0);
         if (lo >= hi)
             continue;
@@ -95,7 +123,10 @@ static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t
             int    row_lo, row_hi;
 
             clip(&row_lo, &row_hi, m->lo[row + i], m->hi[row + i], k0);
-            softmax_step(m, row + i, p, row_lo, row_hi, v0, v1, (float)a->scale);
+            if (row_lo == 0 && row_hi == KEYS)
+                softmax_whole(m, row + i, p, (float)a->scale);
+            else
+                softmax_part(m, row + i, p, row_lo, row_hi, v0, v1, (float)a->scale);
             if (a->dropout.p > 0 && row_lo < row_hi) {
                 tile_dropout(m->keep, r, s, kv * r->group + (row + i) % r->group, query + (row + i) / r->group, k0);
                 for (int v = v0; v < v1; v++)

@@ -132,13 +132,12 @@ INLINE float v_maximum(vf v)
 /* `v` where lo <= first + element < hi, else `other`. */
 INLINE vf v_inside(vf v, int first, int lo, int hi, float other)
 {
-    int32_t index[VW];
-    vi      at;
-    vu      m;
+    static const int32_t index[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+    vi at;
+    vu m;
 
-    for (int i = 0; i < VW; i++)
-        index[i] = first + i;
     memcpy(&at, index, sizeof at);
+    at += first;
     m = (vu)(at >= lo) & (vu)(at < hi);
     return (vf)((m & (vu)v) | (~m & (vu)v_set1(other)));
 }

@@ -239,6 +239,21 @@ static void tile_load(float *to, int64_t ld, const run *r, const void *from, int
     memset(to + n * ld, 0, (size_t)((round_up(n, VW) - n) * ld) * sizeof *to);
 }
 
+/* Rows lie far apart, so the processor does not foresee them: ask for the part [first, end) of the tile at `token`, `end` cut
+ * to the sample's end, while there is other work. */
+static void tile_prefetch(const run *r, const void *from, const sample *s, int64_t k0, int64_t kv, int64_t dim, int64_t first, int64_t end)
+{
+    int64_t size = r->bf16 ? 2 : 4;
+
+    end = HONE_MIN(end, s->n_k - k0);
+    for (int64_t i = first; i < end; i++) {
+        const char *row = (const char *)from + ((s->k0 + k0 + i) * r->a->kv_heads + kv) * dim * size;
+
+        for (int64_t byte = 0; byte < dim * size; byte += 64)
+            __builtin_prefetch(row + byte, 0, 3);
+    }
+}
+
 /* [n rounded up to VW][ld] to [dim rounded up to 4][KEYS] */
 static void tile_transpose(float *to, const float *from, int64_t ld, int64_t dim, int64_t n)
 {
