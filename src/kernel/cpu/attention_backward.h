@@ -360,15 +360,6 @@ static void bwd_run_delta(void *arg, int64_t task, int worker)
     }
 }
 
-static int64_t longest_queries(const hone_attention_args *a)
-{
-    int64_t n = 0;
-
-    for (int64_t i = 0; i < a->samples; i++)
-        n = HONE_MAX(n, a->cu_q[i + 1] - a->cu_q[i]);
-    return n;
-}
-
 /* One task per sample and kv head is the lesser work, if that leaves no thread long alone with the longest sample. */
 static bool bwd_by_sample(const bwd_run *b, int threads)
 {

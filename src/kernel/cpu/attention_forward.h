@@ -1,7 +1,13 @@
 /* kernel/cpu/attention_forward.h -- forward attention for one instruction set; see attention.h for the method. */
 #include "kernel/cpu/attention_tile.h"
 
-enum { FWD_ROWS = 512 };
+enum {
+    FWD_FLOATS = 64 << 10,      /* of q and out that a worker should hold */
+    FWD_ROWS_MAX = 512,
+    FWD_ROWS_MIN = 96,
+};
+
+typedef struct fwd_run { run r; int64_t heads, parts; } fwd_run;    /* kv heads of a task, tasks of a block */
 
 /* A worker's memory. */
 typedef struct fwd_memory {
@@ -155,48 +161,112 @@ static void fwd_finish(const run *r, const fwd_memory *m, const sample *s, int64
     }
 }
 
+static void fwd_start(const run *r, const fwd_memory *m, const sample *s, int64_t kv, int64_t query, int64_t rows)
+{
+    const hone_attention_args *a = r->a;
+
+    for (int64_t row = 0; row < rows; row++) {
+        row_load(m->q + row * r->ldd, a->q, place(r, s, kv, query, row) * a->dim, a->dim, r->ldd, r->bf16);
+        visible(&m->lo[row], &m->hi[row], &a->mask, s, query + row / r->group);
+        m->max[row] = -INFINITY;
+        m->sum[row] = 0.0f;
+    }
+    memset(m->out, 0, (size_t)(rows * r->ldv) * sizeof *m->out);
+}
+
+/* The part of the memory that holds the rows from `first` on. */
+static fwd_memory fwd_rows_from(const run *r, fwd_memory m, int64_t first)
+{
+    m.q += first * r->ldd;
+    m.out += first * r->ldv;
+    m.max += first;
+    m.sum += first;
+    m.factor += first;
+    m.lo += first;
+    m.hi += first;
+    return m;
+}
+
+/* One block of queries, for a few neighbouring kv heads: their keys lie together, which matters when there are few rows. */
 static void fwd_task(void *arg, int64_t task, int worker)
 {
-    const run                 *r = arg;
+    const fwd_run             *f = arg;
+    const run                 *r = &f->r;
     const hone_attention_args *a = r->a;
-    int64_t    kv = task % a->kv_heads, item = task / a->kv_heads, query, rows, end;
+    int64_t    first = task % f->parts * f->heads, heads = HONE_MIN(f->heads, a->kv_heads - first);
+    int64_t    item = task / f->parts, query, rows, end;
     sample     s = queue_find(&item, r);
-    fwd_memory m;
+    fwd_memory all, m;
 
-    fwd_carve(&m, r->scratch + (size_t)worker * r->piece, r);
+    fwd_carve(&all, r->scratch + (size_t)worker * r->piece, r);
     query = (blocks_of(r, &s) - 1 - item) * r->block;       /* under a causal mask the last block has the most work */
     rows = HONE_MIN(r->block, s.n_q - query) * r->group;
-    for (int64_t row = 0; row < rows; row++) {
-        row_load(m.q + row * r->ldd, a->q, place(r, &s, kv, query, row) * a->dim, a->dim, r->ldd, r->bf16);
-        visible(&m.lo[row], &m.hi[row], &a->mask, &s, query + row / r->group);
-        m.max[row] = -INFINITY;
-        m.sum[row] = 0.0f;
+    for (int64_t i = 0; i < heads; i++) {
+        m = fwd_rows_from(r, all, i * rows);
+        fwd_start(r, &m, &s, first + i, query, rows);
     }
-    memset(m.out, 0, (size_t)(rows * r->ldv) * sizeof *m.out);
-    end = m.hi[rows - 1];
-    for (int64_t k0 = m.lo[0] / KEYS * KEYS; k0 < end; k0 += KEYS) {
+    end = all.hi[rows - 1];
+    for (int64_t k0 = all.lo[0] / KEYS * KEYS; k0 < end; k0 += KEYS) {
         int64_t n = HONE_MIN(KEYS, s.n_k - k0);
 
-        tile_load(m.key, r->ldd, r, a->k, s.k0 + k0, kv, a->dim, n);
-        tile_transpose(m.key_t, m.key, r->ldd, a->dim, n);
-        tile_load(m.value, r->ldv, r, a->v, s.k0 + k0, kv, a->v_dim, n);
-        fwd_tile(r, &m, &s, kv, query, rows, k0);
+        for (int64_t i = 0; i < heads; i++) {
+            m = fwd_rows_from(r, all, i * rows);
+            tile_load(m.key, r->ldd, r, a->k, s.k0 + k0, first + i, a->dim, n);
+            tile_transpose(m.key_t, m.key, r->ldd, a->dim, n);
+            tile_load(m.value, r->ldv, r, a->v, s.k0 + k0, first + i, a->v_dim, n);
+            fwd_tile(r, &m, &s, first + i, query, rows, k0);
+        }
     }
-    fwd_finish(r, &m, &s, kv, query, rows);
+    for (int64_t i = 0; i < heads; i++) {
+        m = fwd_rows_from(r, all, i * rows);
+        fwd_finish(r, &m, &s, first + i, query, rows);
+    }
+}
+
+static int64_t fwd_blocks(const run *r)
+{
+    int64_t blocks = 0;
+
+    for (int64_t i = 0; i < r->a->samples; i++) {
+        sample s = sample_at(r->a, i);
+
+        blocks += blocks_of(r, &s);
+    }
+    return blocks;
+}
+
+/* Cut the work: large blocks, since each packs its tiles anew, but enough tasks for the threads; and when even the longest
+ * sample does not fill a block, several kv heads in one task. None of this changes a bit. */
+static fwd_run fwd_plan(const hone_attention_args *a, bool bf16, int threads)
+{
+    run     r = run_make(a, bf16, 1);
+    int64_t rows = HONE_MAX(FWD_ROWS_MIN, HONE_MIN(FWD_ROWS_MAX, FWD_FLOATS / (r.ldd + r.ldv))), heads, longest;
+
+    for (;; rows /= 2) {
+        r = run_make(a, bf16, (int)rows);
+        if (rows / 2 < FWD_ROWS_MIN || fwd_blocks(&r) * a->kv_heads >= 3 * threads)
+            break;
+    }
+    longest = HONE_MAX(1, longest_queries(a));
+    heads = HONE_MAX(1, HONE_MIN(r.block / longest, a->kv_heads));
+    while (heads > 1 && fwd_blocks(&r) * (a->kv_heads / heads) < threads)
+        heads--;
+    return (fwd_run){ r, heads, (a->kv_heads + heads - 1) / heads };
 }
 
 static hone_status fwd(const hone_kernel_env *env, const hone_attention_args *a, bool bf16)
 {
-    run        r = run_make(a, bf16, FWD_ROWS);
+    int        threads = hone_pool_threads(env->pool);
+    fwd_run    f = fwd_plan(a, bf16, threads);
     fwd_memory m;
-    size_t     queue = (size_t)round_up((a->samples + 1) * (int64_t)sizeof *r.queue, 64);
+    size_t     queue = (size_t)round_up((a->samples + 1) * (int64_t)sizeof *f.r.queue, 64);
 
-    r.piece = fwd_carve(&m, NULL, &r);
-    r.queue = env->scratch(env->scratch_arg, queue + (size_t)hone_pool_threads(env->pool) * r.piece);
-    if (!r.queue)
+    f.r.piece = fwd_carve(&m, NULL, &f.r);
+    f.r.queue = env->scratch(env->scratch_arg, queue + (size_t)threads * f.r.piece);
+    if (!f.r.queue)
         return HONE_TRACE(HONE_E_NOMEM);
-    r.scratch = (char *)r.queue + queue;
-    hone_pool_run(env->pool, queue_fill(&r, false) * a->kv_heads, fwd_task, &r);
+    f.r.scratch = (char *)f.r.queue + queue;
+    hone_pool_run(env->pool, queue_fill(&f.r, false) * f.parts, fwd_task, &f);
     return HONE_OK;
 }
 

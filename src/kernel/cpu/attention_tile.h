@@ -165,6 +165,15 @@ static run run_make(const hone_attention_args *a, bool bf16, int rows)
     return r;
 }
 
+static int64_t longest_queries(const hone_attention_args *a)
+{
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < a->samples; i++)
+        n = HONE_MAX(n, a->cu_q[i + 1] - a->cu_q[i]);
+    return n;
+}
+
 static int64_t blocks_of(const run *r, const sample *s) { return (s->n_q + r->block - 1) / r->block; }
 static int64_t tiles_of(const sample *s) { return (s->n_k + KEYS - 1) / KEYS; }
 
