@@ -86,8 +86,8 @@ static void bwd_load_rows(bwd_task *t, int64_t query, int64_t queries)
     for (int64_t row = 0; row < b->n; row++) {
         int64_t at = place(r, &t->s, t->kv, query, row);
 
-        row_load(b->q + row * r->ldd, a->q, at * a->dim, a->dim, r->ldd, r->bf16);
-        row_load(b->dout + row * r->ldv, a->dout, at * a->v_dim, a->v_dim, r->ldv, r->bf16);
+        row_load(b->q + row * r->ldd, a->q, at * a->dim, a->dim, r->bf16);
+        row_load(b->dout + row * r->ldv, a->dout, at * a->v_dim, a->v_dim, r->bf16);
         visible(&b->lo[row], &b->hi[row], &a->mask, &t->s, query + row / r->group);
         b->lse[row] = ((const float *)a->lse)[at];
         b->delta[row] = r->delta[at];
@@ -128,31 +128,31 @@ static bool bwd_visible(const bwd_task *t, int64_t query, int64_t queries, int64
 /* One row: scores in p and dout · v in ds become probabilities and gradients of scores; zeros outside [lo, hi). */
 static void bwd_row(float *p, float *ds, float score_scale, float row_lse, float row_delta, int lo, int hi, const float *keep)
 {
-    const vf scale = v_set1(score_scale), lse = v_set1(row_lse), delta = v_set1(row_delta);
-    int      v0 = lo / VW, v1 = lo < hi ? (hi + VW - 1) / VW : v0;
+    const vf scale = vf_set(score_scale), lse = vf_set(row_lse), delta = vf_set(row_delta);
+    int      v0 = lo / VF_LANES, v1 = lo < hi ? (hi + VF_LANES - 1) / VF_LANES : v0;
 
-    for (int v = 0; v < KEYS / VW; v++) {
+    for (int v = 0; v < KEYS / VF_LANES; v++) {
         vf x, e, g;
 
         if (v < v0 || v >= v1) {
-            v_store(p + v * VW, v_set1(0.0f));
-            v_store(ds + v * VW, v_set1(0.0f));
+            vf_store_full(p + v * VF_LANES, vf_set(0.0f));
+            vf_store_full(ds + v * VF_LANES, vf_set(0.0f));
             continue;
         }
-        x = v_load(p + v * VW) * scale - lse;
-        if (v * VW < lo || (v + 1) * VW > hi)
-            x = v_inside(x, v * VW, lo, hi, -INFINITY);
-        e = v_exp(x);
-        g = v_load(ds + v * VW);
+        x = vf_load_full(p + v * VF_LANES) * scale - lse;
+        if (v * VF_LANES < lo || (v + 1) * VF_LANES > hi)
+            x = vf_inside(x, v * VF_LANES, lo, hi, -INFINITY);
+        e = exp_or_zero(x);
+        g = vf_load_full(ds + v * VF_LANES);
         if (keep) {
-            vf f = v_load(keep + v * VW);
+            vf f = vf_load_full(keep + v * VF_LANES);
 
-            v_store(p + v * VW, e * f);
+            vf_store_full(p + v * VF_LANES, e * f);
             g = g * f;
         } else {
-            v_store(p + v * VW, e);
+            vf_store_full(p + v * VF_LANES, e);
         }
-        v_store(ds + v * VW, e * (g - delta) * scale);
+        vf_store_full(ds + v * VF_LANES, e * (g - delta) * scale);
     }
 }
 
@@ -170,13 +170,13 @@ static void bwd_pair(const bwd_task *t, const bwd_rows *b, int64_t k0)
         clip(&lo, &hi, b->lo[row], b->hi[row + mr - 1], k0);
         if (lo >= hi)
             continue;
-        v0 = lo / VW;
-        product_run((product){ .c = p + v0 * VW, .ldc = KEYS, .a = b->q + row * r->ldd, .rs = r->ldd, .ks = 1,
-                               .b = m->key_t + v0 * VW, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO },
-                    mr, (hi + VW - 1) / VW - v0);
-        product_run((product){ .c = ds + v0 * VW, .ldc = KEYS, .a = b->dout + row * r->ldv, .rs = r->ldv, .ks = 1,
-                               .b = m->value_t + v0 * VW, .ldb = KEYS, .k = a->v_dim, .start = FROM_ZERO },
-                    mr, (hi + VW - 1) / VW - v0);
+        v0 = lo / VF_LANES;
+        product_run((product){ .c = p + v0 * VF_LANES, .ldc = KEYS, .a = b->q + row * r->ldd, .rs = r->ldd, .ks = 1,
+                               .b = m->key_t + v0 * VF_LANES, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO },
+                    mr, (hi + VF_LANES - 1) / VF_LANES - v0);
+        product_run((product){ .c = ds + v0 * VF_LANES, .ldc = KEYS, .a = b->dout + row * r->ldv, .rs = r->ldv, .ks = 1,
+                               .b = m->value_t + v0 * VF_LANES, .ldb = KEYS, .k = a->v_dim, .start = FROM_ZERO },
+                    mr, (hi + VF_LANES - 1) / VF_LANES - v0);
         for (int i = 0; i < mr; i++) {
             bool dropped = a->dropout.p > 0;
 
@@ -209,12 +209,12 @@ static void bwd_add_tile(const bwd_task *t, const bwd_rows *b, int64_t k0, int64
         p.k = end - first;
         p.a = m->p + first * KEYS + key;
         p.b = b->dout + first * r->ldv;
-        product_run(p, mr, r->ldv / VW);
+        product_run(p, mr, r->ldv / VF_LANES);
         p.c = m->dk + key * r->ldd;
         p.ldc = p.ldb = r->ldd;
         p.a = m->ds + first * KEYS + key;
         p.b = b->q + first * r->ldd;
-        product_run(p, mr, r->ldd / VW);
+        product_run(p, mr, r->ldd / VF_LANES);
     }
 }
 
@@ -231,7 +231,7 @@ static void bwd_add_block(const bwd_task *t, const bwd_rows *b, int64_t k0)
         if (lo < hi)
             product_run((product){ .c = b->dq + row * r->ldd, .ldc = r->ldd, .a = m->ds + row * KEYS + lo, .rs = KEYS, .ks = 1,
                                    .b = m->key + lo * r->ldd, .ldb = r->ldd, .k = hi - lo, .start = FROM_C },
-                        mr, r->ldd / VW);
+                        mr, r->ldd / VF_LANES);
     }
 }
 
@@ -350,13 +350,13 @@ static void bwd_run_delta(void *arg, int64_t task, int worker)
     float   *out = t.m.value, *dout = out + r->ldv;
 
     for (int64_t at = first * a->heads; at < end * a->heads; at++) {
-        vf sum = v_set1(0.0f);
+        vf sum = vf_set(0.0f);
 
-        row_load(out, a->out, at * a->v_dim, a->v_dim, r->ldv, r->bf16);
-        row_load(dout, a->dout, at * a->v_dim, a->v_dim, r->ldv, r->bf16);
-        for (int64_t d = 0; d < r->ldv; d += VW)
-            sum = v_fma(v_load(out + d), v_load(dout + d), sum);
-        r->delta[at] = v_sum(sum);
+        row_load(out, a->out, at * a->v_dim, a->v_dim, r->bf16);
+        row_load(dout, a->dout, at * a->v_dim, a->v_dim, r->bf16);
+        for (int64_t d = 0; d < r->ldv; d += VF_LANES)
+            sum = vf_fma(vf_load_full(out + d), vf_load_full(dout + d), sum);
+        r->delta[at] = vf_sum(sum);
     }
 }
 

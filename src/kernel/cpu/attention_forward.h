@@ -43,13 +43,13 @@ static size_t fwd_carve(fwd_memory *m, char *base, const run *r)
 /* The row's new maximum; what its older sums are to be multiplied by (exactly 1 if the maximum stays). */
 INLINE float softmax_shift(const fwd_memory *m, int64_t row, vf top)
 {
-    float old = m->max[row], max = v_maximum(v_max(top, v_set1(old))), shift = max == -INFINITY ? 0.0f : max;
+    float old = m->max[row], max = vf_largest(vf_max(top, vf_set(old))), shift = max == -INFINITY ? 0.0f : max;
 
     m->factor[row] = 1.0f;
     if (max != old) {
-        float factor[VW];
+        float factor[VF_LANES];
 
-        v_store(factor, v_exp(v_set1(old - shift)));
+        vf_store_full(factor, exp_or_zero(vf_set(old - shift)));
         m->factor[row] = factor[0];
         m->max[row] = max;
     }
@@ -62,49 +62,49 @@ INLINE float softmax_shift(const fwd_memory *m, int64_t row, vf top)
  */
 static void softmax_part(const fwd_memory *m, int64_t row, float *p, int lo, int hi, int v0, int v1, float scale)
 {
-    vf top = v_set1(-INFINITY), sum = v_set1(0.0f), shift;
+    vf top = vf_set(-INFINITY), sum = vf_set(0.0f), shift;
 
     if (lo >= hi) {
         for (int v = v0; v < v1; v++)
-            v_store(p + v * VW, sum);
+            vf_store_full(p + v * VF_LANES, sum);
         m->factor[row] = 1.0f;
         return;
     }
     for (int v = v0; v < v1; v++) {
-        vf t = v_inside(v_load(p + v * VW) * v_set1(scale), v * VW, lo, hi, -INFINITY);
+        vf t = vf_inside(vf_load_full(p + v * VF_LANES) * vf_set(scale), v * VF_LANES, lo, hi, -INFINITY);
 
-        v_store(p + v * VW, t);
-        top = v_max(top, t);
+        vf_store_full(p + v * VF_LANES, t);
+        top = vf_max(top, t);
     }
-    shift = v_set1(softmax_shift(m, row, top));
+    shift = vf_set(softmax_shift(m, row, top));
     for (int v = v0; v < v1; v++) {
-        vf e = v_exp(v_load(p + v * VW) - shift);
+        vf e = exp_or_zero(vf_load_full(p + v * VF_LANES) - shift);
 
-        v_store(p + v * VW, e);
+        vf_store_full(p + v * VF_LANES, e);
         sum = sum + e;
     }
-    m->sum[row] = m->sum[row] * m->factor[row] + v_sum(sum);
+    m->sum[row] = m->sum[row] * m->factor[row] + vf_sum(sum);
 }
 
 /* The same for a row that sees the whole tile. */
 static void softmax_whole(const fwd_memory *m, int64_t row, float *p, float scale)
 {
-    vf t[KEYS / VW], top = v_set1(-INFINITY), sum = v_set1(0.0f), shift;
+    vf t[KEYS / VF_LANES], top = vf_set(-INFINITY), sum = vf_set(0.0f), shift;
 
 #pragma GCC unroll 16
-    for (int v = 0; v < KEYS / VW; v++) {
-        t[v] = v_load(p + v * VW) * v_set1(scale);
-        top = v_max(top, t[v]);
+    for (int v = 0; v < KEYS / VF_LANES; v++) {
+        t[v] = vf_load_full(p + v * VF_LANES) * vf_set(scale);
+        top = vf_max(top, t[v]);
     }
-    shift = v_set1(softmax_shift(m, row, top));
+    shift = vf_set(softmax_shift(m, row, top));
 #pragma GCC unroll 16
-    for (int v = 0; v < KEYS / VW; v++) {
-        vf e = v_exp(t[v] - shift);
+    for (int v = 0; v < KEYS / VF_LANES; v++) {
+        vf e = exp_or_zero(t[v] - shift);
 
-        v_store(p + v * VW, e);
+        vf_store_full(p + v * VF_LANES, e);
         sum = sum + e;
     }
-    m->sum[row] = m->sum[row] * m->factor[row] + v_sum(sum);
+    m->sum[row] = m->sum[row] * m->factor[row] + vf_sum(sum);
 }
 
 /* All rows of the block against one packed tile of keys. */
@@ -120,10 +120,10 @@ static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t
         clip(&lo, &hi, m->lo[row], m->hi[row + mr - 1], k0);
         if (lo >= hi)
             continue;
-        v0 = lo / VW;
-        v1 = (hi + VW - 1) / VW;
-        product_run((product){ .c = m->p + v0 * VW, .ldc = KEYS, .a = m->q + row * r->ldd, .rs = r->ldd, .ks = 1,
-                               .b = m->key_t + v0 * VW, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO }, mr, v1 - v0);
+        v0 = lo / VF_LANES;
+        v1 = (hi + VF_LANES - 1) / VF_LANES;
+        product_run((product){ .c = m->p + v0 * VF_LANES, .ldc = KEYS, .a = m->q + row * r->ldd, .rs = r->ldd, .ks = 1,
+                               .b = m->key_t + v0 * VF_LANES, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO }, mr, v1 - v0);
         for (int i = 0; i < mr; i++) {
             float *p = m->p + i * KEYS;
             int    row_lo, row_hi;
@@ -136,12 +136,12 @@ static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t
             if (a->dropout.p > 0 && row_lo < row_hi) {
                 tile_dropout(m->keep, r, s, kv * r->group + (row + i) % r->group, query + (row + i) / r->group, k0);
                 for (int v = v0; v < v1; v++)
-                    v_store(p + v * VW, v_load(p + v * VW) * v_load(m->keep + v * VW));
+                    vf_store_full(p + v * VF_LANES, vf_load_full(p + v * VF_LANES) * vf_load_full(m->keep + v * VF_LANES));
             }
         }
         product_run((product){ .c = m->out + row * r->ldv, .ldc = r->ldv, .a = m->p + lo, .rs = KEYS, .ks = 1,
                                .b = m->value + lo * r->ldv, .ldb = r->ldv, .k = hi - lo, .start = FROM_SCALED_C,
-                               .scale = m->factor + row }, mr, r->ldv / VW);
+                               .scale = m->factor + row }, mr, r->ldv / VF_LANES);
     }
 }
 
@@ -166,7 +166,7 @@ static void fwd_start(const run *r, const fwd_memory *m, const sample *s, int64_
     const hone_attention_args *a = r->a;
 
     for (int64_t row = 0; row < rows; row++) {
-        row_load(m->q + row * r->ldd, a->q, place(r, s, kv, query, row) * a->dim, a->dim, r->ldd, r->bf16);
+        row_load(m->q + row * r->ldd, a->q, place(r, s, kv, query, row) * a->dim, a->dim, r->bf16);
         visible(&m->lo[row], &m->hi[row], &a->mask, s, query + row / r->group);
         m->max[row] = -INFINITY;
         m->sum[row] = 0.0f;

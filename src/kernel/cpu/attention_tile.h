@@ -12,7 +12,7 @@
 #include "kernel/cpu/attention_simd.h"
 
 enum {
-    KEYS = 64,          /* keys of a tile: fixed, since a row's bits depend on it; a multiple of VW and of 4 · V_GROUPS */
+    KEYS = 64,          /* keys of a tile: fixed, since a row's bits depend on it; a multiple of 4 · VF_LANES */
     MR = 6,             /* rows of a micro-kernel */
 };
 
@@ -36,19 +36,19 @@ typedef struct product {
 /* Sums are named variables: an array of them would be spilled to memory. */
 #define FOR_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5)
 #define DECLARE_(i) vf c##i##0 = zero, c##i##1 = zero, c##i##2 = zero, c##i##3 = zero;
-#define IN_(i, j) if (mr > i && nv > j) c##i##j = v_load(c + i * ldc + j * VW);
+#define IN_(i, j) if (mr > i && nv > j) c##i##j = vf_load_full(c + i * ldc + j * VF_LANES);
 #define IN_ROW_(i) IN_(i, 0) IN_(i, 1) IN_(i, 2) IN_(i, 3)
-#define SCALE_(i, j) if (mr > i && nv > j) c##i##j = c##i##j * v_set1(p->scale[i]);
+#define SCALE_(i, j) if (mr > i && nv > j) c##i##j = c##i##j * vf_set(p->scale[i]);
 #define SCALE_ROW_(i) SCALE_(i, 0) SCALE_(i, 1) SCALE_(i, 2) SCALE_(i, 3)
-#define STEP_(i, j) if (nv > j) c##i##j = v_fma(x, b##j, c##i##j);
+#define STEP_(i, j) if (nv > j) c##i##j = vf_fma(x, b##j, c##i##j);
 #define STEP_ROW_(i) \
-    if (mr > i) { vf x = v_set1((i < 3 ? a : a3)[i % 3 * rs]); STEP_(i, 0) STEP_(i, 1) STEP_(i, 2) STEP_(i, 3) }
-#define OUT_(i, j) if (mr > i && nv > j) v_store(c + i * ldc + j * VW, c##i##j);
+    if (mr > i) { vf x = vf_set((i < 3 ? a : a3)[i % 3 * rs]); STEP_(i, 0) STEP_(i, 1) STEP_(i, 2) STEP_(i, 3) }
+#define OUT_(i, j) if (mr > i && nv > j) vf_store_full(c + i * ldc + j * VF_LANES, c##i##j);
 #define OUT_ROW_(i) OUT_(i, 0) OUT_(i, 1) OUT_(i, 2) OUT_(i, 3)
 
 INLINE void product_kernel(const product *p, const int mr, const int nv)
 {
-    const vf     zero = v_set1(0.0f);
+    const vf     zero = vf_set(0.0f);
     const float *a = p->a, *a3 = mr > 3 ? p->a + 3 * p->rs : p->a, *b = p->b;
     float       *c = p->c;
     int64_t      rs = p->rs, ks = p->ks, ldb = p->ldb, ldc = p->ldc;
@@ -61,8 +61,8 @@ INLINE void product_kernel(const product *p, const int mr, const int nv)
         }
     }
     for (int64_t k = p->k; k > 0; k--) {
-        vf b0 = v_load(b), b1 = nv > 1 ? v_load(b + VW) : zero;
-        vf b2 = nv > 2 ? v_load(b + 2 * VW) : zero, b3 = nv > 3 ? v_load(b + 3 * VW) : zero;
+        vf b0 = vf_load_full(b), b1 = nv > 1 ? vf_load_full(b + VF_LANES) : zero;
+        vf b2 = nv > 2 ? vf_load_full(b + 2 * VF_LANES) : zero, b3 = nv > 3 ? vf_load_full(b + 3 * VF_LANES) : zero;
 
         FOR_ROWS(STEP_ROW_)
         a += ks;
@@ -91,41 +91,26 @@ static const product_fn product_kernels[NV_MAX][MR] = { NAMES_OF_(1), NAMES_OF_(
 /* Rows up to MR, columns `nv` vectors (any number). */
 static void product_run(product p, int rows, int64_t nv)
 {
-    for (; nv > 0; nv -= NV_MAX, p.b += NV_MAX * VW, p.c += NV_MAX * VW)
+    for (; nv > 0; nv -= NV_MAX, p.b += NV_MAX * VF_LANES, p.c += NV_MAX * VF_LANES)
         product_kernels[HONE_MIN(nv, NV_MAX) - 1][rows - 1](&p);
 }
 
 /* ---- rows of the user's memory, as floats ---------------------------------------------------------------------------------- */
-/* Rows are short: a loop beats a call of memcpy. */
-INLINE void row_copy(float *to, const float *from, int64_t n)
-{
-    int64_t i = 0;
-
-    for (; i + VW <= n; i += VW)
-        v_store(to + i, v_load(from + i));
-    for (; i < n; i++)
-        to[i] = from[i];
-}
-
-/* Copy `n` elements and add zeros up to `padded`. */
-static void row_load(float *to, const void *from, int64_t at, int64_t n, int64_t padded, bool bf16)
+/* Copy `n` elements, and zeros up to a whole vector. */
+static void row_load(float *to, const void *from, int64_t at, int64_t n, bool bf16)
 {
     if (bf16)
-        for (int64_t i = 0; i < n; i++)
-            to[i] = hone_bf16_to_f32(((const uint16_t *)from)[at + i]);
+        VF_EACH(i, m, n, vf_store_full(to + i, vf_load_bf16((const uint16_t *)from + at + i, m)););
     else
-        row_copy(to, (const float *)from + at, n);
-    for (int64_t i = n; i < padded; i++)
-        to[i] = 0.0f;
+        VF_EACH(i, m, n, vf_store_full(to + i, vf_load((const float *)from + at + i, m)););
 }
 
 static void row_store(void *to, int64_t at, const float *from, int64_t n, bool bf16)
 {
     if (bf16)
-        for (int64_t i = 0; i < n; i++)
-            ((uint16_t *)to)[at + i] = hone_f32_to_bf16(from[i]);
+        VF_EACH(i, m, n, vf_store_bf16((uint16_t *)to + at + i, vf_load_full(from + i), m););
     else
-        row_copy((float *)to + at, from, n);
+        VF_EACH(i, m, n, vf_store((float *)to + at + i, vf_load_full(from + i), m););
 }
 
 /* ---- samples, their blocks and tiles --------------------------------------------------------------------------------------- */
@@ -159,7 +144,7 @@ static sample sample_at(const hone_attention_args *a, int64_t s)
 /* `rows`: how many (query, head) rows a block should have; it has at least those of one query. */
 static run run_make(const hone_attention_args *a, bool bf16, int rows)
 {
-    run r = { .a = a, .bf16 = bf16, .group = a->heads / a->kv_heads, .ldd = round_up(a->dim, VW), .ldv = round_up(a->v_dim, VW) };
+    run r = { .a = a, .bf16 = bf16, .group = a->heads / a->kv_heads, .ldd = round_up(a->dim, VF_LANES), .ldv = round_up(a->v_dim, VF_LANES) };
 
     r.block = HONE_MAX(1, rows / r.group);
     return r;
@@ -244,8 +229,8 @@ static int64_t place(const run *r, const sample *s, int64_t kv, int64_t query, i
 static void tile_load(float *to, int64_t ld, const run *r, const void *from, int64_t token, int64_t kv, int64_t dim, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        row_load(to + i * ld, from, ((token + i) * r->a->kv_heads + kv) * dim, dim, ld, r->bf16);
-    memset(to + n * ld, 0, (size_t)((round_up(n, VW) - n) * ld) * sizeof *to);
+        row_load(to + i * ld, from, ((token + i) * r->a->kv_heads + kv) * dim, dim, r->bf16);
+    memset(to + n * ld, 0, (size_t)((round_up(n, VF_LANES) - n) * ld) * sizeof *to);
 }
 
 /* Rows lie far apart, so the processor does not foresee them: ask for the part [first, end) of the tile at `token`, `end` cut
@@ -263,23 +248,29 @@ static void tile_prefetch(const run *r, const void *from, const sample *s, int64
     }
 }
 
-/* [n rounded up to VW][ld] to [dim rounded up to 4][KEYS] */
+/* [n rounded up to VF_LANES][ld] to [dim rounded up to 4][KEYS] */
 static void tile_transpose(float *to, const float *from, int64_t ld, int64_t dim, int64_t n)
 {
-    for (int64_t key = 0; key < n; key += VW)
+    for (int64_t key = 0; key < n; key += VF_LANES)
         for (int64_t d = 0; d < dim; d += 4)
-            v_transpose4(to + d * KEYS + key, KEYS, from + key * ld + d, ld);
+            transpose_four(to + d * KEYS + key, KEYS, from + key * ld + d, ld);
 }
 
-/* Dropout factors of one row for the tile at key k0. */
+/* Dropout factors of one row for the tile at key k0: the words of hone_dropout_words. */
 static void tile_dropout(float *to, const run *r, const sample *s, int64_t head, int64_t query, int64_t k0)
 {
     const hone_dropout *d = &r->a->dropout;
-    dropout_row         row = { d, (uint32_t)r->a->sample_ids[s->index], (uint32_t)(query + s->n_k - s->n_q), (uint32_t)head,
-                                hone_dropout_threshold(d->p), (float)(1 / (1 - (double)d->p)) };
+    const vf            keep = vf_set((float)(1 / (1 - (double)d->p)));
+    uint32_t            threshold = hone_dropout_threshold(d->p), lane = ((uint32_t)head & 0xFFFFu) << 16 | (d->site & 0xFFFFu);
 
-    for (int i = 0; i < KEYS; i += 4 * V_GROUPS)
-        v_dropout(to + i, &row, (uint32_t)((k0 + i) / 4));
+    for (int i = 0; i < KEYS; i += 4 * VF_LANES) {
+        vi words[4];
+
+        vi_philox(words, d->key, (uint32_t)r->a->sample_ids[s->index], (uint32_t)(query + s->n_k - s->n_q), lane,
+                  (uint32_t)((k0 + i) / 4));
+        for (int j = 0; j < 4; j++)
+            vf_store_full(to + i + j * VF_LANES, vf_keep(keep, words[j], threshold));
+    }
 }
 
 /* Take `n` floats, in whole cache lines, at offset `*at` of `base`; with base NULL, only count them. */
