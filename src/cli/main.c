@@ -15,6 +15,8 @@ static const struct { const char *verb; hone_cmd_fn fn; const char *help; } comm
 #undef ROW_
 };
 
+static bool is_help(const char *arg) { return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0; }
+
 static void print_help(void)
 {
     printf("hone %s: post-training of language models, from one Hugging Face directory to another\n\nusage: hone VERB ...\n\n",
@@ -87,7 +89,7 @@ static hone_status help(int argc, char **argv)
     hone_str    out = HONE_STR_INIT;
     hone_status st;
 
-    if (argc == 0) {
+    if (argc == 0 || is_help(argv[0])) {
         print_help();
         return HONE_OK;
     }
@@ -102,8 +104,6 @@ static hone_status help(int argc, char **argv)
     hone_str_deinit(&out);
     return st;
 }
-
-static bool is_help(const char *arg) { return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0; }
 
 /* `hone VERB --help`, and `hone inspect KIND --help`. */
 static bool wants_usage(int argc, char **argv)

@@ -261,6 +261,7 @@ static void a_training_run_needs_more(void **state)
         { FULL "dataset: a\noutput_dir: b\n", "model_name_or_path is missing" },
         { FULL "model_name_or_path: m\noutput_dir: b\n", "dataset is missing" },
         { FULL "model_name_or_path: m\ndataset: a\n", "output_dir is missing" },
+        { FULL "model_name_or_path: m\ndataset: a\noutput_dir: ''\n", "output_dir is missing" },
         { FULL "model_name_or_path: m\ndataset: a\noutput_dir: b\ndo_train: false\n", "c.yaml:5: do_train" },
     };
     hone_options *o;
