@@ -20,6 +20,9 @@ hone_status hone_json_parse(json_t **out, const char *text, size_t n, const char
         return HONE_FAIL(HONE_E_FORMAT, "%s: invalid UTF-8: byte 0x%02x at offset %zu (line %d); save the file as UTF-8",
                          where, (unsigned char)text[good], good, line);
     }
+    if (memchr(text, '\0', n))      /* jansson takes one for the end of a number */
+        return HONE_FAIL(HONE_E_FORMAT, "%s: broken JSON: a NUL byte at offset %zu", where,
+                         (size_t)((const char *)memchr(text, '\0', n) - text));
     *out = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &err);
     if (!*out)
         return HONE_FAIL(HONE_E_FORMAT, "%s: broken JSON at line %d, column %d: %s", where, err.line, err.column, err.text);

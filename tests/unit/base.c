@@ -141,6 +141,8 @@ static void json_says_where(void **state)
     T_ERROR_HAS("x.json: broken JSON at line 2");
     T_STATUS(hone_json_parse(&v, "\"\xff\"", 3, "x.json"), HONE_E_FORMAT);
     T_ERROR_HAS("invalid UTF-8");
+    T_STATUS(hone_json_parse(&v, "[1\0]", 4, "x.json"), HONE_E_FORMAT);
+    T_ERROR_HAS("NUL byte at offset 2");
     T_OK(hone_json_parse(&v, "{\"b\":[1,0.1,null,\"\\u00e9\\n\"],\"a\":{}}", 36, "x.json"));
     hone_json_dump(&s, v, false);
     assert_string_equal(hone_str_c(&s), "{\"b\":[1,0.1,null,\"\xc3\xa9\\n\"],\"a\":{}}");
