@@ -191,7 +191,7 @@ static void check_case(op_case *c, void *arg)
 #define OP_TEST(op) static void op(void **state) { (void)state; op_cases_each(HONE_OP_##op, false, 7, check_case, NULL); }
 HONE_OP_LIST(OP_TEST)
 
-/* Each pass of each op that has a reference was compared on some case, and meta has it too. */
+/* Each pass of each op that has a reference was compared on some case, is on meta, and has an optimised kernel. */
 static void nothing_is_left_out(void **state)
 {
     hone_kernel_table meta = { 0 };
@@ -205,8 +205,12 @@ static void nothing_is_left_out(void **state)
                 bool is = ref.fn[op][pass][HONE_TARGET_REF][dtype];
 
                 assert_int_equal(is, meta.fn[op][pass][HONE_TARGET_META][dtype] != NULL);
-                if (is && dtype != HONE_DTYPE_F64 && !compared[op][pass][dtype])
+                if (!is || dtype == HONE_DTYPE_F64)
+                    continue;
+                if (!compared[op][pass][dtype])
                     fail_msg("%s %s has no test case", hone_op_name((hone_op)op), hone_pass_name((hone_pass)pass));
+                if (!sets[0].fn[op][pass][HONE_TARGET_CPU][dtype])
+                    fail_msg("%s %s has no optimised kernel", hone_op_name((hone_op)op), hone_pass_name((hone_pass)pass));
             }
     }
 }

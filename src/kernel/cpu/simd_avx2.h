@@ -19,6 +19,7 @@ static inline void vf_store_full(float *p, vf v) { _mm256_storeu_ps(p, v); }
 static inline vf   vf_load_part(const float *p, int m) { return _mm256_maskload_ps(p, vf_first_(m)); }
 static inline void vf_store_part(float *p, vf v, int m) { _mm256_maskstore_ps(p, vf_first_(m), v); }
 static inline vf   vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
+static inline vf   vf_fma_exact(vf a, vf b, vf c) { return vf_fma(a, b, c); }
 static inline vf   vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }
 static inline vf   vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 static inline vf   vf_sqrt(vf a) { return _mm256_sqrt_ps(a); }

@@ -14,6 +14,7 @@ static inline void vf_store_full(float *p, vf v) { _mm512_storeu_ps(p, v); }
 static inline vf   vf_load_part(const float *p, int m) { return _mm512_maskz_loadu_ps((__mmask16)((1u << m) - 1), p); }
 static inline void vf_store_part(float *p, vf v, int m) { _mm512_mask_storeu_ps(p, (__mmask16)((1u << m) - 1), v); }
 static inline vf   vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }    /* a b + c */
+static inline vf   vf_fma_exact(vf a, vf b, vf c) { return vf_fma(a, b, c); }    /* one rounding in every set */
 static inline vf   vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }                 /* b when either is NaN */
 static inline vf   vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 static inline vf   vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }

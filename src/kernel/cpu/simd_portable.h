@@ -25,6 +25,14 @@ static inline void vf_store_full(float *p, vf v) { vf_store_part(p, v, 4); }
 
 static inline vf vf_blend_(vi mask, vf yes, vf no) { return (vf)((mask & (vi)yes) | (~mask & (vi)no)); }
 static inline vf vf_fma(vf a, vf b, vf c) { return a * b + c; }     /* two roundings here */
+
+static inline vf vf_fma_exact(vf a, vf b, vf c)
+{
+    for (int i = 0; i < VF_LANES; i++)
+        c[i] = __builtin_fmaf(a[i], b[i], c[i]);
+    return c;
+}
+
 static inline vf vf_min(vf a, vf b) { return vf_blend_((vi)(a < b), a, b); }
 static inline vf vf_max(vf a, vf b) { return vf_blend_((vi)(a > b), a, b); }
 static inline vf vf_sqrt(vf a) { return (vf){ __builtin_sqrtf(a[0]), __builtin_sqrtf(a[1]), __builtin_sqrtf(a[2]), __builtin_sqrtf(a[3]) }; }
