@@ -43,8 +43,10 @@ PACK_INLINE void pack_b(float *dst, const hone_mm_operand *b, int64_t j0, int co
             __mmask16 mask = (__mmask16)((1u << np) - 1);
             __m512i   r[16];
 
-            for (int i = 0; i < 16; i++)
+            for (int i = 0; i < 16; i++) {
                 r[i] = i < n ? load16(src + (i * b->ld + p) * bytes, mask, bf16) : _mm512_setzero_si512();
+                pack_prefetch(src, (i * b->ld + p + 16 * b->ld) * bytes);
+            }
             transpose16(r);
             for (int i = 0; i < np; i++)
                 _mm512_store_si512(dst + (p + i) * width + j, r[i]);

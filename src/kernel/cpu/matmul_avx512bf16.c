@@ -68,21 +68,30 @@ static void pack_a(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64
     }
 }
 
+/* 16 columns x 16 pairs of a panel of `width` columns. */
+PACK_INLINE void pack_block(int32_t *panel, const hone_mm_operand *b, int64_t j0, int cols, int64_t p0, int64_t kc, int width,
+                            int j, int64_t p)
+{
+    int     np = (int)HONE_MIN(32, kc - p);
+    __m512i r[16];
+
+    pairs_by_p(r, b, j0 + j, HONE_MIN(16, cols - j), p0 + p, np);
+    for (int q = 0; q < (np + 1) / 2; q++)
+        _mm512_store_si512(panel + (p / 2 + q) * width + j, r[q]);
+}
+
 static void pack_b(void *dst, const hone_mm_operand *b, int64_t j0, int cols, int64_t p0, int64_t kc)
 {
     int width = (cols + VEC - 1) / VEC * VEC;
 
-    for (int64_t p = 0; p < kc; p += 32) {
-        int np = (int)HONE_MIN(32, kc - p);
-
-        for (int j = 0; j < width; j += 16) {
-            int32_t *to = (int32_t *)dst + p / 2 * width + j;
-            __m512i  r[16];
-
-            pairs_by_p(r, b, j0 + j, HONE_MIN(16, cols - j), p0 + p, np);
-            for (int q = 0; q < (np + 1) / 2; q++)
-                _mm512_store_si512(to + q * width, r[q]);
-        }
+    if (b->along_p) {                           /* the source's rows are followed in either case */
+        for (int j = 0; j < width; j += 16)
+            for (int64_t p = 0; p < kc; p += 32)
+                pack_block(dst, b, j0, cols, p0, kc, width, j, p);
+    } else {
+        for (int64_t p = 0; p < kc; p += 32)
+            for (int j = 0; j < width; j += 16)
+                pack_block(dst, b, j0, cols, p0, kc, width, j, p);
     }
 }
 

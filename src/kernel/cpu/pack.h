@@ -29,6 +29,13 @@ PACK_INLINE const char *pack_at(const hone_mm_operand *o, int64_t index, int byt
     return (const char *)o->data + index * bytes;
 }
 
+/* Have memory `bytes` on brought near; it need not be there. Transposes read short runs of many rows, which processors do not
+ * foresee. */
+PACK_INLINE void pack_prefetch(const char *p, int64_t bytes)
+{
+    __builtin_prefetch((const char *)((uintptr_t)p + (uintptr_t)bytes), 0, 2);
+}
+
 /* ---- A ---------------------------------------------------------------------------------------------------------------- */
 
 /* f32 rows are read in place in either layout. */
@@ -74,8 +81,13 @@ PACK_INLINE void pack_b_runs_f32(float *restrict dst, const hone_mm_operand *b, 
     int       width = (cols + vec - 1) / vec * vec;
 
     if (cols == nr) {
-        for (int64_t p = 0; p < kc; p++)
-            pack_to_f32(dst + p * nr, pack_at(b, (p0 + p) * b->ld + j0, bytes), nr, bf16);
+        for (int64_t p = 0; p < kc; p++) {
+            const char *src = pack_at(b, (p0 + p) * b->ld + j0, bytes);
+
+            for (int line = 0; line < nr * bytes; line += 64)       /* of the next panel */
+                pack_prefetch(src, nr * bytes + line);
+            pack_to_f32(dst + p * nr, src, nr, bf16);
+        }
         return;
     }
     for (int64_t p = 0; p < kc; p++) {

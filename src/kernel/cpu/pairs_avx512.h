@@ -13,8 +13,12 @@ PACK_INLINE void pairs_along_p(__m512i r[16], const hone_mm_operand *o, int64_t 
 {
     __mmask32 mask = np >= 32 ? 0xFFFFFFFFu : (1u << np) - 1;
 
-    for (int i = 0; i < 16; i++)
-        r[i] = i < nx ? _mm512_maskz_loadu_epi16(mask, pack_at(o, (x0 + i) * o->ld + p0, 2)) : _mm512_setzero_si512();
+    for (int i = 0; i < 16; i++) {
+        const char *src = pack_at(o, (x0 + i) * o->ld + p0, 2);
+
+        r[i] = i < nx ? _mm512_maskz_loadu_epi16(mask, src) : _mm512_setzero_si512();
+        pack_prefetch(src, 16 * o->ld * 2);
+    }
 }
 
 /* Of an operand that lies along its index: r[q] = pair q of the 16 indices from x0. Zeros beyond. */
@@ -26,6 +30,8 @@ PACK_INLINE void pairs_along_x(__m512i r[16], const hone_mm_operand *o, int64_t 
         const char *src = pack_at(o, (p0 + 2 * q) * o->ld + x0, 2);
         __m512i     even = _mm512_setzero_si512(), odd = even;
 
+        pack_prefetch(src, 128);
+        pack_prefetch(src + 2 * o->ld, 128);
         if (2 * q < np)
             even = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, src));
         if (2 * q + 1 < np)
