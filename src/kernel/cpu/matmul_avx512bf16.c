@@ -56,6 +56,10 @@ static void pack_a(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64
     for (int64_t p = 0; p < kc; p += 2) {
         const uint16_t *src = (const uint16_t *)pack_at(a, (p0 + p) * a->ld + i0, 2);
 
+        for (int64_t line = 0; line < rows * 2; line += 64) {       /* of the next strips */
+            pack_prefetch((const char *)src, rows * 2 + line);
+            pack_prefetch((const char *)(src + a->ld), rows * 2 + line);
+        }
         for (int64_t r = 0; r < rows; r += MR) {
             __mmask8 mask = (__mmask8)((1u << HONE_MIN(MR, rows - r)) - 1);
             __m128i  even_p = _mm_maskz_loadu_epi16(mask, src + r);

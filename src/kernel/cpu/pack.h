@@ -29,11 +29,16 @@ PACK_INLINE const char *pack_at(const hone_mm_operand *o, int64_t index, int byt
     return (const char *)o->data + index * bytes;
 }
 
-/* Have memory `bytes` on brought near; it need not be there. Transposes read short runs of many rows, which processors do not
- * foresee. */
+/* Have memory `bytes` on from p brought near, to read or to write; it need not be there. Short runs of many rows are what
+ * processors do not foresee. */
 PACK_INLINE void pack_prefetch(const char *p, int64_t bytes)
 {
     __builtin_prefetch((const char *)((uintptr_t)p + (uintptr_t)bytes), 0, 2);
+}
+
+PACK_INLINE void pack_prefetch_write(const char *p, int64_t bytes)
+{
+    __builtin_prefetch((const char *)((uintptr_t)p + (uintptr_t)bytes), 1, 2);
 }
 
 /* ---- A ---------------------------------------------------------------------------------------------------------------- */
@@ -64,6 +69,8 @@ PACK_INLINE void pack_a_f32(hone_mm_rows *out, float *dst, const hone_mm_operand
         const char *src = pack_at(a, (p0 + p) * a->ld + i0, bytes);
         int64_t     r = 0;
 
+        for (int64_t line = 0; line < rows * bytes; line += 64)     /* of the next strips */
+            pack_prefetch(src, rows * bytes + line);
         for (; r + mr <= rows; r += mr)
             pack_to_f32(dst + r * kc + p * mr, src + r * bytes, mr, bf16);
         if (r < rows)
@@ -170,6 +177,11 @@ PACK_INLINE void pack_finish(const hone_mm_output *o, const float *tiles, int64_
         const float *row = tiles + r * nr;
         int64_t      j = 0;
 
+        const int    bytes = o->bf16 ? 2 : 4;
+        const char  *out = (const char *)o->data + ((i0 + r) * o->ld + j0) * bytes;
+
+        for (int64_t line = 0; line < cols * bytes; line += 64)     /* of the next strip */
+            pack_prefetch_write(out, mr * o->ld * bytes + line);
         for (; j + nr <= cols; j += nr, row += mr * nr)
             pack_finish_run(o, row, i0 + r, j0 + j, nr);
         if (j < cols)
