@@ -76,7 +76,7 @@ PACK_INLINE void pack_b(float *dst, const hone_mm_operand *b, int64_t j0, int co
 #define SET avx2
 #define SET_ISA HONE_ISA_AVX2
 #define SET_KC 256
-#define SET_MC 510
+#define SET_MC 516
 #define SET_NC 256
 #include "kernel/cpu/matmul_set.h"
 #endif

@@ -57,7 +57,7 @@ PACK_INLINE void pack_b(float *dst, const hone_mm_operand *b, int64_t j0, int co
 #define SET avx512
 #define SET_ISA HONE_ISA_AVX512
 #define SET_KC 256
-#define SET_MC 512
+#define SET_MC 516
 #define SET_NC 512
 #include "kernel/cpu/matmul_set.h"
 #endif

@@ -112,7 +112,7 @@ static void column_sums(float *out, const void *a, int64_t ld, int64_t rows, int
 const hone_mm_set hone_mm_avx512bf16 = {
     .name = "avx512bf16", .isa = HONE_ISA_AVX512BF16, .dtype = HONE_DTYPE_BF16,
     .mr = MR, .nr = NR, .vec = VEC, .unit = 2, .elem = 2,
-    .kc = 512, .mc = 510, .nc = 512, .strips = 16,
+    .kc = 512, .mc = 516, .nc = 512, .strips = 16,
     .rows_in_place = rows_in_place, .pack_a = pack_a, .pack_b = pack_b,
     .tile = tile, .finish = finish, .column_sums = column_sums,
 };
