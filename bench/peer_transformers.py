@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Training steps of transformers + PyTorch, as hone's peer: AdamW (fused), clipping at 1, no recomputation.
+
+    python bench/peer_transformers.py --model DIR --data rows.jsonl --mode f32|bf16|autocast [--steps N] [--warmup N]
+
+f32: everything in f32. bf16: weights, gradients and moments in bfloat16. autocast: f32 weights and moments, products in
+bfloat16. Prints a line per step, then a JSON object: tokens_per_second (median of the steps after the warm-up) and
+peak_bytes and start_bytes (anonymous memory of the process: its peak, and what it is before the model is loaded).
+"""
+import argparse
+import contextlib
+import json
+import os
+import statistics
+import time
+
+import torch
+from transformers import AutoModelForCausalLM
+
+from measure import Peak, rss_anon
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--model", required=True)
+    p.add_argument("--data", required=True)
+    p.add_argument("--mode", choices=["f32", "bf16", "autocast"], required=True)
+    p.add_argument("--steps", type=int, default=6)
+    p.add_argument("--warmup", type=int, default=2)
+    p.add_argument("--batch", type=int, default=2)
+    p.add_argument("--learning-rate", type=float, default=1e-4)
+    args = p.parse_args()
+
+    start_bytes = rss_anon(os.getpid())
+    peak = Peak(os.getpid())
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    dtype = torch.bfloat16 if args.mode == "bf16" else torch.float32
+    model = AutoModelForCausalLM.from_pretrained(args.model, dtype=dtype)
+    model.train()
+    with open(args.data) as f:
+        rows = [json.loads(line)["input_ids"] for line in f]
+    adamw = torch.optim.AdamW(model.parameters(), lr=args.learning_rate, weight_decay=0.0, fused=True)
+    cast = torch.autocast("cpu", torch.bfloat16) if args.mode == "autocast" else contextlib.nullcontext()
+
+    seconds = []
+    for step in range(args.steps):
+        begin = time.monotonic()
+        at = step * args.batch
+        ids = torch.tensor([rows[(at + i) % len(rows)] for i in range(args.batch)])
+        with cast:
+            loss = model(input_ids=ids, labels=ids, use_cache=False).loss
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        adamw.step()
+        adamw.zero_grad(set_to_none=True)
+        seconds.append(time.monotonic() - begin)
+        print(f"step {step + 1} loss {loss.item():.6f} grad_norm {norm.item():.4f} seconds {seconds[-1]:.3f}", flush=True)
+    median = statistics.median(seconds[args.warmup:])
+    print(json.dumps({"tokens_per_second": ids.numel() / median, "peak_bytes": peak.stop(),
+                      "start_bytes": start_bytes}))
+
+
+if __name__ == "__main__":
+    main()
