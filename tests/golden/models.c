@@ -141,7 +141,7 @@ static void check_loss(run *r)
 {
     const hone_safetensor *got = output(r, "loss", hone_safetensors_find(r->want, "loss"));
     double                 want = record_number(r, r->mode == F64 ? "exact_loss" : "loss");
-    const double           limits[] = {1e-6, 1e-2, r->exact_math ? 1e-12 : 1e-7};
+    const double           limits[] = {1e-6, 1e-2, r->exact_math ? 1e-12 : 1e-8};
 
     if (got)
         check_at_most(r, "relative error of the loss", fabs(element(got, 0) / want - 1), limits[r->mode]);
@@ -179,7 +179,7 @@ static void check_gradients(run *r)
             check_at_most(r, name, distance(got, want), gradient_limit(r, norm(want), pytorch, largest));
     }
     if (r->mode == BF16)
-        check_at_most(r, "L2 distance of the gradients", sqrt(squares), 1.25 * record_number(r, "grads_l2_bf16"));
+        check_at_most(r, "L2 distance of the gradients", sqrt(squares), 1.5 * record_number(r, "grads_l2_bf16"));
 }
 
 /* Nothing beyond the outputs that were checked. */
@@ -277,8 +277,6 @@ static void check_family(void **state)
     int         failures = 0;
 
     assert_true(hone && hone_path_exists(hone));
-    if (system("\"$HONE\" forward 2>&1 | grep -q \"this build has no 'forward'\"") == 0)
-        skip();
     T_OK(hone_dir_list(&names, &n, TEST_DATA "/data/models"));
     for (size_t i = 0; i < n; i++) {
         if (strncmp(names[i], family, strlen(family)) || names[i][strlen(family)] != '-')

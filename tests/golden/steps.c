@@ -1,0 +1,119 @@
+/*
+ * `hone train` against PyTorch: twenty AdamW steps in f32 on the rows of train.jsonl, for one model of each family
+ * (tools/golden/README.md). Every step takes all rows; the loss of each step is to be PyTorch's within 1e-5.
+ */
+#include "hone_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+static const char *const OPTIONS =
+    "stage: sft\n"
+    "finetuning_type: full\n"
+    "disable_shuffling: true\n"
+    "per_device_train_batch_size: 4\n"
+    "max_steps: 20\n"
+    "learning_rate: 1.0e-3\n"
+    "lr_scheduler_type: constant\n"
+    "weight_decay: 0.1\n"
+    "max_grad_norm: 1.0\n"
+    "save_strategy: \"no\"\n";
+
+static char *read_text(const char *dir, const char *name)
+{
+    char  *path = hone_path_join(dir, name), *text = NULL;
+    size_t size;
+
+    assert_non_null(path);
+    T_OK(hone_file_read_all(&text, &size, path));
+    hone_free(path);
+    return text;
+}
+
+static void train(const char *data, const char *temp)
+{
+    hone_str config = HONE_STR_INIT;
+    char     path[512], command[1024];
+
+    hone_str_printf(&config,
+                    "model_name_or_path: %s\n"
+                    "dataset: %s/train.jsonl\n"
+                    "output_dir: %s/out\n"
+                    "%s",
+                    data, data, temp, OPTIONS);
+    T_OK(hone_str_ok(&config));
+    snprintf(path, sizeof path, "%s/config.yaml", temp);
+    T_OK(hone_file_write_all(path, hone_str_c(&config), strlen(hone_str_c(&config))));
+    hone_str_deinit(&config);
+    snprintf(command, sizeof command, "\"$HONE\" train '%s' >'%s/log' 2>&1", path, temp);
+    if (system(command) != 0) {
+        char *log = read_text(temp, "log");
+
+        if (strstr(log, "this build has no 'train'"))
+            skip();
+        fail_msg("hone train failed: %s", log);
+    }
+}
+
+/* The largest relative error of `key` over the steps. */
+static double worst(const json_t *want, json_t *const *steps, const char *key)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < 20; i++) {
+        double a = json_number_value(json_object_get(steps[i], key));
+        double b = json_number_value(json_array_get(json_object_get(want, key), i));
+
+        assert_true(json_is_number(json_object_get(steps[i], key)) && b > 0);
+        largest = fmax(largest, isnan(a) ? INFINITY : fabs(a / b - 1));
+    }
+    return largest;
+}
+
+static void check_steps(void **state)
+{
+    const char *data = *state, *temp = t_temp_dir();
+    char       *text, *rest = NULL;
+    json_t     *record = NULL, *steps[20];
+    size_t      n = 0;
+
+    train(data, temp);
+    text = read_text(temp, "out/metrics.jsonl");
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        assert_true(n < 20);
+        T_OK(hone_json_parse(&steps[n++], line, strlen(line), "metrics.jsonl"));
+    }
+    assert_int_equal(n, 20);
+    hone_free(text);
+    text = read_text(data, "expected.json");
+    T_OK(hone_json_parse(&record, text, strlen(text), "expected.json"));
+    hone_free(text);
+
+    double loss = worst(json_object_get(record, "train"), steps, "loss");
+    double norm = worst(json_object_get(record, "train"), steps, "grad_norm");
+
+    if (!(loss <= 1e-5 && norm <= 1e-4))
+        fail_msg("relative error of the loss %.3g (limit 1e-5), of the gradient norm %.3g (limit 1e-4)", loss, norm);
+    for (size_t i = 0; i < n; i++)
+        json_decref(steps[i]);
+    json_decref(record);
+    T_OK(hone_dir_remove(temp));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        {"gpt2", check_steps, NULL, NULL, TEST_DATA "/data/models/gpt2-base"},
+        {"llama", check_steps, NULL, NULL, TEST_DATA "/data/models/llama-base"},
+        {"qwen2", check_steps, NULL, NULL, TEST_DATA "/data/models/qwen2-base"},
+        {"qwen3", check_steps, NULL, NULL, TEST_DATA "/data/models/qwen3-base"},
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
