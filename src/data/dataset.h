@@ -67,6 +67,8 @@ int64_t                    hone_dataset_len(const hone_dataset *dataset);
 hone_sample                hone_dataset_at(const hone_dataset *dataset, int64_t i);
 const hone_dataset_report *hone_dataset_get_report(const hone_dataset *dataset);
 const char                *hone_dataset_source_path(const hone_dataset *dataset, int32_t source);
+/* The counts in a line, and the first of the rows that were left out, each with file, line and reason. */
+void                       hone_dataset_log_report(const hone_dataset *dataset, const char *name, const hone_log *log);
 /* Hash of all ids and labels: two equal data sets have equal ones. */
 void                       hone_dataset_fingerprint(const hone_dataset *dataset, char hex[33]);
 

@@ -1,0 +1,374 @@
+#include "data/format.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+typedef struct row {
+    const json_t               *json;
+    const hone_source          *source;
+    const hone_dataset_context *context;
+    const char                 *where;
+    hone_row_result            *out;
+} row;
+
+void hone_row_result_deinit(hone_row_result *r)
+{
+    hone_free(r->why);
+    HONE_VEC_DEINIT(&r->ids);
+    HONE_VEC_DEINIT(&r->labels);
+    *r = (hone_row_result){ 0 };
+}
+
+hone_status hone_row_format_detect(hone_row_format *out, const json_t *json, const char *where)
+{
+    static const struct { const char *key; hone_row_format format; } keys[] = {
+        { "messages", HONE_ROWS_MESSAGES }, { "conversations", HONE_ROWS_SHAREGPT }, { "input_ids", HONE_ROWS_IDS },
+        { "instruction", HONE_ROWS_ALPACA }, { "text", HONE_ROWS_TEXT },
+    };
+    hone_str    found = HONE_STR_INIT;
+    const char *key;
+    json_t     *value;
+
+    for (size_t i = 0; i < HONE_COUNTOF(keys); i++)
+        if (json_object_get(json, keys[i].key)) {
+            *out = keys[i].format;
+            return HONE_OK;
+        }
+    json_object_foreach((json_t *)json, key, value)
+        hone_str_printf(&found, "%s%s", found.len ? ", " : "", key);
+    (void)HONE_FAIL(HONE_E_FORMAT, "%s: the row has none of the keys messages, conversations, input_ids, instruction or text (it has: "
+                    "%s); set data_format, or describe the file in dataset_info.json", where, hone_str_c(&found));
+    hone_str_deinit(&found);
+    return HONE_E_FORMAT;
+}
+
+static hone_status wrong_type(const row *r, const char *key, const char *want, const json_t *got)
+{
+    return HONE_FAIL(HONE_E_FORMAT, "%s: \"%s\" must be %s, not %s", r->where, key, want, hone_json_type_name(got));
+}
+
+/* A value that may be absent or null, but else is a string. */
+static hone_status get_text(const row *r, const char *key, const char **out, size_t *n)
+{
+    const json_t *v = key ? json_object_get(r->json, key) : NULL;
+
+    *out = NULL;
+    *n = 0;
+    if (!v || json_is_null(v))
+        return HONE_OK;
+    if (!json_is_string(v))
+        return wrong_type(r, key, "a string", v);
+    *out = json_string_value(v);
+    *n = json_string_length(v);
+    return HONE_OK;
+}
+
+static hone_status emit(hone_row_result *out, int32_t id, bool supervised)
+{
+    HONE_TRY(HONE_VEC_PUSH(&out->ids, id));
+    return HONE_VEC_PUSH(&out->labels, supervised ? id : -100);
+}
+
+/* ---- rows of ids ---------------------------------------------------------------------------------------------------- */
+
+static hone_status ids_list(const row *r, const char *key, hone_vec_i32 *out, bool negative)
+{
+    const json_t *v = json_object_get(r->json, key), *item;
+    size_t        i;
+
+    if (!json_is_array(v))
+        return wrong_type(r, key, "an array of token ids", v);
+    HONE_TRY(HONE_VEC_RESERVE(out, json_array_size(v)));
+    json_array_foreach(v, i, item) {
+        json_int_t n = json_integer_value(item);
+
+        HONE_CHECK(json_is_integer(item) && n <= INT32_MAX && (n >= 0 || (negative && n == -100)), HONE_E_FORMAT,
+                   "%s: \"%s\"[%zu] is no token id%s", r->where, key, i, negative ? " and not -100" : "");
+        out->data[out->len++] = (int32_t)n;
+    }
+    return HONE_OK;
+}
+
+static hone_status ids_row(const row *r)
+{
+    const json_t *labels = json_object_get(r->json, "labels");
+
+    HONE_TRY(ids_list(r, "input_ids", &r->out->ids, false));
+    if (labels && !json_is_null(labels)) {
+        HONE_TRY(ids_list(r, "labels", &r->out->labels, true));
+        HONE_CHECK(r->out->labels.len == r->out->ids.len, HONE_E_FORMAT, "%s: %zu labels for %zu input_ids", r->where,
+                   r->out->labels.len, r->out->ids.len);
+        return HONE_OK;
+    }
+    HONE_TRY(HONE_VEC_RESERVE(&r->out->labels, r->out->ids.len));
+    if (r->out->ids.len)
+        memcpy(r->out->labels.data, r->out->ids.data, r->out->ids.len * sizeof *r->out->ids.data);
+    r->out->labels.len = r->out->ids.len;
+    return HONE_OK;
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------------- */
+
+/* A document: BOS only if the tokenizer adds one, EOS after it. */
+static hone_status text_row(const row *r)
+{
+    const hone_tokenizer *tok = r->context->tokenizer;
+    hone_encoding         tokens = { NULL, 0, 0 };
+    hone_status           st = HONE_OK;
+    const char           *text = json_string_value(r->json);
+    size_t                n = json_string_length(r->json);
+
+    HONE_CHECK(tok, HONE_E_DATA, "%s: a row of text needs a tokenizer, and the model directory has no tokenizer.json", r->where);
+    HONE_CHECK(hone_tokenizer_eos(tok) >= 0, HONE_E_DATA, "%s: documents are separated by the EOS token, and tokenizer_config.json "
+               "names no eos_token that the vocabulary has", r->where);
+    if (!json_is_string(r->json)) {
+        const char *key = r->source->info ? r->source->columns.prompt : "text";
+
+        HONE_TRY(get_text(r, key, &text, &n));
+        HONE_CHECK(text, HONE_E_DATA, "%s: the row has no \"%s\"", r->where, key ? key : "text");
+    }
+    HONE_GO(hone_tokenizer_encode(tok, &tokens, text, n, true));
+    for (size_t i = 0; i < tokens.len; i++)
+        HONE_GO(emit(r->out, tokens.data[i].id, true));
+    if (tokens.len == 0 || tokens.data[tokens.len - 1].id != hone_tokenizer_eos(tok))
+        HONE_GO(emit(r->out, hone_tokenizer_eos(tok), true));
+out:
+    HONE_VEC_DEINIT(&tokens);
+    return st;
+}
+
+/* ---- conversations ---------------------------------------------------------------------------------------------------- */
+
+static bool is_assistant(const json_t *message)
+{
+    const char *role = json_string_value(json_object_get(message, "role"));
+
+    return role && strcmp(role, "assistant") == 0;
+}
+
+static hone_status check_messages(const row *r, const json_t *messages)
+{
+    const json_t *m;
+    size_t        i;
+
+    json_array_foreach(messages, i, m) {
+        const json_t *loss = json_object_get(m, "loss");
+
+        HONE_CHECK(json_is_object(m), HONE_E_FORMAT, "%s: message %zu must be an object, not %s", r->where, i, hone_json_type_name(m));
+        HONE_CHECK(json_is_string(json_object_get(m, "role")), HONE_E_FORMAT, "%s: message %zu has no \"role\" that is a string",
+                   r->where, i);
+        HONE_CHECK(!loss || json_is_null(loss) || json_is_boolean(loss), HONE_E_FORMAT, "%s: \"loss\" of message %zu must be true or "
+                   "false", r->where, i);
+        HONE_CHECK(!json_is_true(loss) || is_assistant(m), HONE_E_DATA, "%s: message %zu asks for a loss, but only what the assistant "
+                   "says can have one; train_on_prompt trains on everything", r->where, i);
+    }
+    HONE_CHECK(json_array_size(messages) > 0, HONE_E_DATA, "%s: the conversation has no message", r->where);
+    return HONE_OK;
+}
+
+/* tools: an array, or the text of one. *parsed is the caller's to free. */
+static hone_status get_tools(const row *r, const char *key, const json_t **tools, json_t **parsed)
+{
+    const json_t *v = key ? json_object_get(r->json, key) : NULL;
+    const char   *text = json_string_value(v);
+
+    *tools = NULL;
+    *parsed = NULL;
+    if (!v || json_is_null(v) || (text && !*text))
+        return HONE_OK;
+    if (text) {
+        json_error_t error;
+
+        *parsed = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+        HONE_CHECK(*parsed, HONE_E_DATA, "%s: \"%s\" is a string that is not JSON: %s", r->where, key, error.text);
+        v = *parsed;
+        HONE_CHECK(json_is_array(v), HONE_E_DATA, "%s: \"%s\" must hold an array of tools", r->where, key);
+    }
+    if (!json_is_array(v))
+        return wrong_type(r, key, "an array of tools, or a string with one", v);
+    *tools = json_array_size(v) ? v : NULL;
+    return HONE_OK;
+}
+
+static hone_status label_render(const row *r, const json_t *messages, const hone_chat_render *render)
+{
+    const hone_options *o = r->context->options;
+    int64_t             last = -1;
+
+    for (size_t i = 0; i < json_array_size(messages); i++)
+        if (is_assistant(json_array_get(messages, i)))
+            last = (int64_t)i;
+    for (size_t t = 0; t < render->tokens.len; t++) {
+        int32_t message = render->message.data[t];
+        bool    on = render->mask.data[t] != 0;
+
+        if (message >= 0 && json_is_false(json_object_get(json_array_get(messages, (size_t)message), "loss")))
+            on = false;
+        if (o->mask_history && message != last)
+            on = false;
+        HONE_TRY(emit(r->out, render->tokens.data[t].id, on || o->train_on_prompt));
+    }
+    return HONE_OK;
+}
+
+static hone_status render(const row *r, const json_t *messages, const char *tools_key)
+{
+    const json_t     *kwargs = json_object_get(r->json, "chat_template_kwargs");
+    hone_chat_options options = { 0 };
+    hone_chat_render  out = { 0 };
+    hone_status       st = HONE_OK;
+    json_t           *parsed = NULL;
+
+    HONE_CHECK(r->context->chat, HONE_E_DATA, "%s: a conversation needs the chat template of the model, and the model directory has %s",
+               r->where, r->context->tokenizer ? "none (chat_template.jinja, or chat_template in tokenizer_config.json)"
+                                               : "no tokenizer.json");
+    HONE_TRY(check_messages(r, messages));
+    if (kwargs && !json_is_null(kwargs) && !json_is_object(kwargs))
+        return wrong_type(r, "chat_template_kwargs", "an object", kwargs);
+    HONE_GO(get_tools(r, tools_key, &options.tools, &parsed));
+    options.template_kwargs = json_is_object(kwargs) ? kwargs : NULL;
+    HONE_GO(hone_chat_render_messages(r->context->chat, &out, messages, &options));
+    HONE_GO(label_render(r, messages, &out));
+out:
+    if (st == HONE_E_DATA && !strstr(hone_status_text(), r->where))
+        (void)hone_status_context(st, "in %s", r->where);
+    hone_chat_render_deinit(&out);
+    json_decref(parsed);
+    return st;
+}
+
+static hone_status messages_row(const row *r)
+{
+    const char   *key = r->source->info ? r->source->columns.messages : "messages";
+    const json_t *messages = json_object_get(r->json, key ? key : "messages");
+
+    if (!json_is_array(messages))
+        return wrong_type(r, key ? key : "messages", "an array of messages", messages);
+    return render(r, messages, r->source->info ? r->source->columns.tools : "tools");
+}
+
+static hone_status add_message(json_t *messages, const char *role, const char *text, size_t n)
+{
+    json_t *m = json_object();
+
+    if (!m || json_object_set_new(m, "role", json_string(role)) != 0 || json_object_set_new(m, "content", json_stringn(text, n)) != 0
+        || json_array_append_new(messages, m) != 0)
+        return HONE_FAIL(HONE_E_NOMEM, "out of memory");
+    return HONE_OK;
+}
+
+static hone_status translate_role(const row *r, const char *tag, size_t i, const char **role)
+{
+    const hone_row_columns *c = &r->source->columns;
+
+    *role = strcmp(tag, c->user_tag) == 0                                     ? "user"
+            : strcmp(tag, c->assistant_tag) == 0                              ? "assistant"
+            : c->system_tag && strcmp(tag, c->system_tag) == 0                ? "system"
+            : c->observation_tag && strcmp(tag, c->observation_tag) == 0      ? "tool"
+                                                                              : NULL;
+    HONE_CHECK(*role, HONE_E_DATA, "%s: message %zu is of \"%s\", which is none of the roles that hone knows of this data set", r->where,
+               i, tag);
+    return HONE_OK;
+}
+
+static hone_status sharegpt_row(const row *r)
+{
+    const hone_row_columns *c = &r->source->columns;
+    const char             *key = c->messages ? c->messages : "conversations", *system;
+    const json_t           *list = json_object_get(r->json, key), *m;
+    json_t                 *messages = json_array();
+    hone_status             st = HONE_OK;
+    size_t                  i, n;
+
+    HONE_GO(json_is_array(list) ? HONE_OK : wrong_type(r, key, "an array of messages", list));
+    HONE_GO(get_text(r, c->system, &system, &n));
+    if (system && *system)
+        HONE_GO(add_message(messages, "system", system, n));
+    json_array_foreach(list, i, m) {
+        const char   *tag = json_string_value(json_object_get(m, c->role_tag)), *role;
+        const json_t *content = json_object_get(m, c->content_tag);
+
+        HONE_GO_CHECK(tag && json_is_string(content), HONE_E_FORMAT, "%s: message %zu lacks \"%s\" or \"%s\", or they are no strings", r->where,
+                      i, c->role_tag, c->content_tag);
+        HONE_GO(translate_role(r, tag, i, &role));
+        HONE_GO(add_message(messages, role, json_string_value(content), json_string_length(content)));
+    }
+    HONE_GO(render(r, messages, c->tools));
+out:
+    json_decref(messages);
+    return st;
+}
+
+/* Earlier turns: pairs of what was asked and answered. */
+static hone_status add_history(const row *r, json_t *messages)
+{
+    const json_t *history = r->source->columns.history ? json_object_get(r->json, r->source->columns.history) : NULL, *pair;
+    size_t        i;
+
+    if (!history || json_is_null(history))
+        return HONE_OK;
+    if (!json_is_array(history))
+        return wrong_type(r, r->source->columns.history, "an array of pairs", history);
+    json_array_foreach(history, i, pair) {
+        const json_t *asked = json_array_get(pair, 0), *answered = json_array_get(pair, 1);
+
+        HONE_CHECK(json_array_size(pair) == 2 && json_is_string(asked) && json_is_string(answered), HONE_E_FORMAT,
+                   "%s: entry %zu of the history is no pair of strings", r->where, i);
+        HONE_TRY(add_message(messages, "user", json_string_value(asked), json_string_length(asked)));
+        HONE_TRY(add_message(messages, "assistant", json_string_value(answered), json_string_length(answered)));
+    }
+    return HONE_OK;
+}
+
+static hone_status alpaca_row(const row *r)
+{
+    const hone_row_columns *c = &r->source->columns;
+    const char             *prompt, *query, *response, *system;
+    size_t                  n_prompt, n_query, n_response, n_system;
+    json_t                 *messages = json_array();
+    hone_str                user = HONE_STR_INIT;
+    hone_status             st = HONE_OK;
+
+    HONE_GO(get_text(r, c->prompt, &prompt, &n_prompt));
+    HONE_GO(get_text(r, c->query, &query, &n_query));
+    HONE_GO(get_text(r, c->response, &response, &n_response));
+    HONE_GO(get_text(r, c->system, &system, &n_system));
+    HONE_GO_CHECK(response, HONE_E_DATA, "%s: the row has no \"%s\": there is no answer to train on", r->where,
+                  c->response ? c->response : "response");
+    if (n_system)
+        HONE_GO(add_message(messages, "system", system, n_system));
+    HONE_GO(add_history(r, messages));
+    hone_str_append(&user, prompt ? prompt : "", n_prompt);
+    if (n_prompt && n_query)
+        hone_str_putc(&user, '\n');
+    hone_str_append(&user, query ? query : "", n_query);
+    HONE_GO(hone_str_ok(&user));
+    HONE_GO(add_message(messages, "user", hone_str_c(&user), user.len));
+    HONE_GO(add_message(messages, "assistant", response, n_response));
+    HONE_GO(render(r, messages, c->tools));
+out:
+    hone_str_deinit(&user);
+    json_decref(messages);
+    return st;
+}
+
+hone_status hone_row_to_sample(hone_row_result *out, const json_t *json, const hone_source *source, hone_row_format format,
+                               const hone_dataset_context *context, const char *where)
+{
+    row r = { json, source, context, where, out };
+
+    if (context->options->stage == HONE_STAGE_PT && format != HONE_ROWS_IDS)
+        return text_row(&r);
+    HONE_CHECK(json_is_object(json) || format == HONE_ROWS_TEXT, HONE_E_FORMAT, "%s: a row must be an object, not %s", where,
+               hone_json_type_name(json));
+    switch (format) {
+    case HONE_ROWS_MESSAGES: return messages_row(&r);
+    case HONE_ROWS_SHAREGPT: return sharegpt_row(&r);
+    case HONE_ROWS_ALPACA:   return alpaca_row(&r);
+    case HONE_ROWS_IDS:      return ids_row(&r);
+    default:
+        return HONE_FAIL(HONE_E_USAGE, "%s: rows of text are trained on with stage: pt; for stage: sft rows hold messages, "
+                         "conversations, instruction or input_ids", where);
+    }
+}

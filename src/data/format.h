@@ -1,0 +1,29 @@
+/*
+ * data/format.h -- one row to ids and labels.
+ */
+#ifndef HONE_DATA_FORMAT_H
+#define HONE_DATA_FORMAT_H
+
+#include "data/dataset.h"
+#include "data/source.h"
+
+/* What became of a row; arrays are owned, hone_row_result_deinit frees them. */
+typedef struct hone_row_result {
+    hone_status  status;        /* E_DATA: this row is bad, others may be fine; any other failure ends the reading */
+    char        *why;           /* of a failure */
+    hone_vec_i32 ids, labels;
+} hone_row_result;
+
+void hone_row_result_deinit(hone_row_result *r);
+
+/* The format of a source whose first row is this. E_FORMAT (naming the keys found) if none fits. */
+hone_status hone_row_format_detect(hone_row_format *out, const json_t *row, const char *where) HONE_MUST_CHECK;
+
+/*
+ * Tokenise and label a row (a JSON object; for text rows also a JSON string). `where` is "file: line n". Thread-safe.
+ * Wrong types are E_FORMAT; what cannot be rendered is E_DATA.
+ */
+hone_status hone_row_to_sample(hone_row_result *out, const json_t *row, const hone_source *source, hone_row_format format,
+                               const hone_dataset_context *context, const char *where) HONE_MUST_CHECK;
+
+#endif /* HONE_DATA_FORMAT_H */

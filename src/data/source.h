@@ -1,0 +1,40 @@
+/*
+ * data/source.h -- which files a data set is made of, and what their rows hold: names of dataset_info.json, or paths.
+ */
+#ifndef HONE_DATA_SOURCE_H
+#define HONE_DATA_SOURCE_H
+
+#include "base/json.h"
+#include "base/vec.h"
+#include "option/option.h"
+
+typedef enum hone_row_format {
+    HONE_ROWS_AUTO,             /* by the keys of the first row */
+    HONE_ROWS_MESSAGES,         /* {"messages": [{"role", "content", …}], "tools"?, "chat_template_kwargs"?} */
+    HONE_ROWS_SHAREGPT,         /* {"conversations": [{"from", "value"}], "system"?, "tools"?} */
+    HONE_ROWS_ALPACA,           /* {"instruction", "input"?, "output", "system"?, "history"?} */
+    HONE_ROWS_IDS,              /* {"input_ids": [..], "labels"?: [..]} */
+    HONE_ROWS_TEXT              /* {"text": ".."}, or a line of a .txt file */
+} hone_row_format;
+
+/* Names of columns and roles; NULL where a row has no such thing. */
+typedef struct hone_row_columns {
+    const char *prompt, *query, *response, *history, *system, *messages, *tools;
+    const char *role_tag, *content_tag, *user_tag, *assistant_tag, *observation_tag, *system_tag;
+} hone_row_columns;
+
+typedef struct hone_source {
+    char            *path;
+    hone_row_format  format;
+    hone_row_columns columns;   /* strings borrowed from `info` or static */
+    json_t          *info;      /* the entry of dataset_info.json, or NULL */
+    int64_t          max_rows;  /* -1 = all */
+} hone_source;
+
+typedef HONE_VEC(hone_source) hone_sources;
+
+/* Append the files that `names` mean. Errors: E_IO, E_FORMAT, E_USAGE (an unknown name, with the nearest one), E_UNSUPPORTED. */
+hone_status hone_sources_find(hone_sources *out, const hone_strings *names, const hone_options *options) HONE_MUST_CHECK;
+void        hone_sources_deinit(hone_sources *sources);
+
+#endif /* HONE_DATA_SOURCE_H */
