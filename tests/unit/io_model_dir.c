@@ -222,7 +222,7 @@ static void hub_ids_are_found_in_the_cache(void **state)
     t_put(model, "refs/main", "abc123");
     t_put(model, "refs/refs/pr/1", "def456\n");
     t_put(model, "refs/evil", "../../../..");
-    t_put(model, "file", "x");
+    t_put(model, "file", "abc123");
     unsetenv("HF_HUB_CACHE");
     unsetenv("HUGGINGFACE_HUB_CACHE");
     setenv("HF_HOME", home, 1);
@@ -241,6 +241,9 @@ static void hub_ids_are_found_in_the_cache(void **state)
     not_located("a/b/c", NULL, "there is no folder a/b/c");
     not_located("org/..", NULL, "there is no folder");
     not_located("org--x", NULL, "there is no folder");
+    assert_null(strstr(hone_status_text(), "hf download"));     /* no hub id can be spelt so */
+    not_located("org/a..b", NULL, "there is no folder");
+    assert_null(strstr(hone_status_text(), "hf download"));
     not_located("/etc/passwd", NULL, "is a file");
     not_located("", NULL, "empty name");
 
