@@ -1,0 +1,128 @@
+/*
+ * How exact the vector functions are, over the whole range of floats and with every instruction set: activations and, on a
+ * vocabulary of real size, cross entropy.
+ */
+#include "hone_test.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "kernel/tables.h"
+
+static hone_kernel_table table_of(hone_isa isa)
+{
+    hone_kernel_table t = { 0 };
+
+    hone_kernel_table_ref(&t);
+    hone_kernel_table_cpu(&t, isa);
+    return t;
+}
+
+enum { SWEEP = 20011 };
+
+/* Floats of both signs, spread over their bit patterns, of size below `limit`. */
+static void sweep(float x[SWEEP], float limit)
+{
+    uint32_t top;
+
+    memcpy(&top, &limit, 4);
+    for (int i = 0; i < SWEEP; i++) {
+        uint32_t bits = (uint32_t)((uint64_t)top * (uint32_t)i / SWEEP) | (i % 2 ? 0x80000000u : 0);
+
+        memcpy(&x[i], &bits, 4);
+    }
+}
+
+/* Relative error in units of 2^-24. For gelu tanh the argument of the exponential has its own rounding, which its size scales. */
+static void check_activation(const hone_kernel_table *t, hone_act act, double most, double most_per_argument)
+{
+    static float         x[SWEEP], y[SWEEP];
+    static double        wide[SWEEP], want[SWEEP];
+    hone_kernel_env      env = { 0 };
+    hone_activation_args a = { .act = act, .x = x, .y = y, .n = SWEEP }, exact = { .act = act, .x = wide, .y = want, .n = SWEEP };
+
+    sweep(x, 12.5f);
+    for (int i = 0; i < SWEEP; i++)
+        wide[i] = x[i];
+    T_OK(t->fn[HONE_OP_activation][HONE_PASS_FWD][HONE_TARGET_CPU][HONE_DTYPE_F32](&env, &a));
+    T_OK(t->fn[HONE_OP_activation][HONE_PASS_FWD][HONE_TARGET_REF][HONE_DTYPE_F64](&env, &exact));
+    for (int i = 0; i < SWEEP; i++) {
+        double argument = 1.6 * fabs(wide[i]) * (1 + 0.045 * wide[i] * wide[i]);
+        double tol = (most + most_per_argument * argument) * 0x1p-24 * fabs(want[i]) + 0x1p-125;
+
+        if (!(fabs(y[i] - want[i]) <= tol))
+            fail_msg("activation %d at %.9g: %.9g, should be %.9g", (int)act, wide[i], (double)y[i], want[i]);
+    }
+}
+
+static void activations(void **state)
+{
+    (void)state;
+    for (hone_isa isa = 0; isa <= hone_isa_detect(); isa++) {
+        hone_kernel_table t = table_of(isa);
+
+        check_activation(&t, HONE_ACT_SILU, 6, 0);
+        check_activation(&t, HONE_ACT_GELU_ERF, 10, 0);
+        check_activation(&t, HONE_ACT_GELU_TANH, 6, 3);
+        check_activation(&t, HONE_ACT_RELU, 0, 0);
+    }
+}
+
+enum { VOCAB = 151936, ROWS = 3 };
+
+static void cross_entropy_of(const hone_kernel_table *t, float *logits, const double *wide)
+{
+    const int32_t           labels[ROWS] = { 0, 77777, VOCAB - 1 };
+    const float             weight[ROWS] = { 1, 0.5f, 0.001f };
+    float                   nll[ROWS];
+    hone_kernel_env         env = { 0 };
+    hone_cross_entropy_args a = { .logits = logits, .labels = labels, .nll = nll, .weight = weight, .dlogits = logits, .rows = ROWS, .vocab = VOCAB };
+
+    for (int64_t i = 0; i < (int64_t)ROWS * VOCAB; i++)
+        logits[i] = (float)wide[i];
+    T_OK(t->fn[HONE_OP_cross_entropy][HONE_PASS_FWD][HONE_TARGET_CPU][HONE_DTYPE_F32](&env, &a));
+    for (int r = 0; r < ROWS; r++) {
+        const double *x = wide + (int64_t)r * VOCAB;
+        double        total = 0, want, off = 0;
+
+        for (int64_t i = 0; i < VOCAB; i++)
+            total += exp(x[i]);
+        want = log(total) - x[labels[r]];
+        if (!(fabs(nll[r] - want) <= 2e-7 * want))
+            fail_msg("nll of row %d is %.9g, should be %.9g", r, (double)nll[r], want);
+        for (int64_t i = 0; i < VOCAB; i++) {
+            double p = exp(x[i]) / total, d = (double)weight[r] * (i == labels[r] ? p - 1 : p);
+
+            off = fmax(off, fabs(logits[(int64_t)r * VOCAB + i] - d) / fabs(d));
+        }
+        if (!(off <= 1.5e-6))
+            fail_msg("a gradient of row %d is off by %g of itself", r, off);
+    }
+}
+
+static void cross_entropy_of_a_large_vocabulary(void **state)
+{
+    int64_t  n = (int64_t)ROWS * VOCAB;
+    float   *logits = hone_calloc((size_t)n, sizeof *logits);
+    double  *wide = hone_calloc((size_t)n, sizeof *wide);
+    hone_rng rng = hone_rng_make(11, 0);
+
+    (void)state;
+    assert_true(logits && wide);
+    for (int64_t i = 0; i < n; i++)
+        wide[i] = (float)(3 * hone_rng_normal(&rng));
+    for (hone_isa isa = 0; isa <= hone_isa_detect(); isa++) {
+        hone_kernel_table t = table_of(isa);
+
+        cross_entropy_of(&t, logits, wide);
+    }
+    hone_free(logits);
+    hone_free(wide);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(activations), cmocka_unit_test(cross_entropy_of_a_large_vocabulary) };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
