@@ -3,8 +3,8 @@
  *
  *     cmake --build build --target bench_attention && build/bench_attention [threads] [isa] [shape]
  *
- * With one thread, processor time is counted, which other programs on the machine disturb less.
- * FLOPs are those of the visible half: 2 products forward, 5 backward. Decoding is measured in bytes of keys and values read.
+ * With one thread, processor time is counted, which other programs on the machine disturb less. FLOPs are those of the
+ * visible half: 2 products forward, 5 backward. Decoding is measured in bytes of keys and values read.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,12 @@
 #include "base/rng.h"
 #include "kernel/cpu/cpu.h"
 
-typedef struct shape { const char *name; int samples, n_q, n_k, heads, kv_heads, dim; float dropout; hone_dtype dtype; } shape;
+typedef struct shape {
+    const char *name;
+    int         samples, n_q, n_k, heads, kv_heads, dim;
+    float       dropout;
+    hone_dtype  dtype;
+} shape;
 
 static double now(const hone_pool *pool)
 {
@@ -99,8 +104,8 @@ static void *random_values(int64_t n, hone_dtype dtype, uint64_t stream)
 }
 
 /* The best of several runs, each beside the peak loop: GFLOP/s and the share of the peak. */
-static void measure(const char *pass_name, const shape *s, hone_kernel_fn fn, const hone_kernel_env *env, const hone_attention_args *a,
-                    double flops, hone_isa isa)
+static void measure(const char *pass_name, const shape *s, hone_kernel_fn fn, const hone_kernel_env *env,
+                    const hone_attention_args *a, double flops, hone_isa isa)
 {
     double best = 0, top = 0;
 
@@ -116,8 +121,8 @@ static void measure(const char *pass_name, const shape *s, hone_kernel_fn fn, co
     if (s->n_q == 1)
         printf("%-26s %-4s %s %8.1f GB/s\n", s->name, pass_name, s->dtype == HONE_DTYPE_BF16 ? "bf16" : "f32 ", best);
     else
-        printf("%-26s %-4s %s %8.1f GFLOP/s, %3.0f %% of %.0f\n", s->name, pass_name, s->dtype == HONE_DTYPE_BF16 ? "bf16" : "f32 ",
-               best, 100 * best / top, top);
+        printf("%-26s %-4s %s %8.1f GFLOP/s, %3.0f %% of %.0f\n", s->name, pass_name,
+               s->dtype == HONE_DTYPE_BF16 ? "bf16" : "f32 ", best, 100 * best / top, top);
 }
 
 static void bench(const shape *s, hone_isa isa, int threads)
@@ -129,8 +134,9 @@ static void bench(const shape *s, hone_isa isa, int threads)
     int32_t   *cu_q = hone_calloc((size_t)s->samples + 1, 4), *cu_k = hone_calloc((size_t)s->samples + 1, 4);
     int32_t   *ids = hone_calloc((size_t)s->samples, 4);
     int64_t    nq = tokens * s->heads * s->dim, nk = keys * s->kv_heads * s->dim;
-    hone_attention_args a = { .cu_q = cu_q, .cu_k = cu_k, .sample_ids = ids, .samples = s->samples, .heads = s->heads, .kv_heads = s->kv_heads,
-                              .dim = s->dim, .v_dim = s->dim, .scale = 1 / sqrt(s->dim), .mask = { true, 0 }, .dropout = { s->dropout, 1, 1 } };
+    hone_attention_args a = { .cu_q = cu_q, .cu_k = cu_k, .sample_ids = ids, .samples = s->samples, .heads = s->heads,
+                              .kv_heads = s->kv_heads, .dim = s->dim, .v_dim = s->dim, .scale = 1 / sqrt(s->dim),
+                              .mask = { true, 0 }, .dropout = { s->dropout, 1, 1 } };
     hone_kernel_env env;
     double          pairs = 0, flops;
 
@@ -157,7 +163,8 @@ static void bench(const shape *s, hone_isa isa, int threads)
     measure("fwd", s, table.fn[HONE_OP_attention][HONE_PASS_FWD][HONE_TARGET_CPU][s->dtype], &env, &a,
             s->n_q == 1 ? 2.0 * (double)nk * (double)hone_dtype_bytes(s->dtype) : 2 * flops, isa);
     if (s->n_q > 1)
-        measure("bwd", s, table.fn[HONE_OP_attention][HONE_PASS_BWD][HONE_TARGET_CPU][s->dtype], &env, &a, 5 * flops, isa);
+        measure("bwd", s, table.fn[HONE_OP_attention][HONE_PASS_BWD][HONE_TARGET_CPU][s->dtype], &env, &a, 5 * flops,
+                isa);
     hone_pool_destroy(&pool);
     free(memory.memory);
     hone_free(cu_q);

@@ -1,7 +1,7 @@
 /*
- * The optimised attention of every instruction set this machine has, against plain loops in f64 written here: odd sizes,
- * grouped heads, windows, dropout, KV caches; and its promises about bits: threads, packing, decoding.
- * All memory has its exact size and starts as NaN, so a sanitizer sees reads outside and a comparison sees what was not
+ * The optimised attention of every instruction set this machine has, against plain loops in f64 written here: odd
+ * sizes, grouped heads, windows, dropout, KV caches; and its promises about bits: threads, packing, decoding. All
+ * memory has its exact size and starts as NaN, so a sanitizer sees reads outside and a comparison sees what was not
  * written.
  */
 #include "hone_test.h"
@@ -24,6 +24,11 @@ typedef struct shape {
     float          dropout;
     bool           bf16;
 } shape;
+
+#define SHAPE_FORMAT "(samples %d, first %d/%d, heads %d/%d, dim %d/%d, window %d, dropout %g, bf16 %d)"
+#define SHAPE_VALUES(s)                                                                                              \
+    (s)->samples, (s)->n_q[0], (s)->n_k[0], (s)->heads, (s)->kv_heads, (s)->dim, (s)->v_dim, (s)->window,           \
+        (double)(s)->dropout, (s)->bf16
 
 /* Inputs of one attention, as floats (already rounded to bf16 where that is asked). */
 typedef struct problem {
@@ -127,7 +132,8 @@ static float value(const problem *p, const void *x, size_t i)
 
 static hone_dropout dropout_of(const shape *s) { return (hone_dropout){ s->dropout, 0x123456789ABCDEFull, 5 }; }
 
-static void run_pass(const hone_kernel_table *t, hone_pass pass, const problem *p, int threads, const hone_attention_args *args)
+static void run_pass(const hone_kernel_table *t, hone_pass pass, const problem *p, int threads,
+                     const hone_attention_args *args)
 {
     arena           a = { 0 };
     hone_pool      *pool = NULL;
@@ -150,11 +156,12 @@ static result run(const hone_kernel_table *t, const problem *p, int threads)
     size_t              e = element(p);
     void               *q = typed(p, p->q, p->n_q), *k = typed(p, p->k, p->n_k), *v = typed(p, p->v, p->n_v);
     void               *dout = typed(p, p->dout, p->n_out);
-    result              r = { nan_memory(p->n_out * e), nan_memory(p->n_lse * 4), nan_memory(p->n_q * e), nan_memory(p->n_k * e),
-                              nan_memory(p->n_v * e) };
+    result              r = { nan_memory(p->n_out * e), nan_memory(p->n_lse * 4), nan_memory(p->n_q * e),
+                              nan_memory(p->n_k * e), nan_memory(p->n_v * e) };
     hone_attention_args a = { .q = q, .k = k, .v = v, .out = r.out, .lse = r.lse, .cu_q = p->cu_q, .cu_k = p->cu_k,
                               .samples = p->s.samples, .heads = p->s.heads, .kv_heads = p->s.kv_heads, .dim = p->s.dim,
-                              .v_dim = p->s.v_dim, .scale = 1 / sqrt(p->s.dim), .mask = { !p->s.noncausal, p->s.window } };
+                              .v_dim = p->s.v_dim, .scale = 1 / sqrt(p->s.dim),
+                              .mask = { !p->s.noncausal, p->s.window } };
 
     if (p->s.dropout > 0) {
         a.dropout = dropout_of(&p->s);
@@ -173,7 +180,7 @@ static result run(const hone_kernel_table *t, const problem *p, int threads)
     return r;
 }
 
-/* ---- plain loops in f64 ---------------------------------------------------------------------------------------------------- */
+/* ---- plain loops in f64 ------------------------------------------------------------------------------------------ */
 typedef struct expected { double *out, *lse, *dq, *dk, *dv; } expected;
 
 static double *doubles(size_t n)
@@ -263,8 +270,8 @@ static void expected_free(expected *e)
 }
 
 /* Within `share` of the largest value (or of 1, the size of what may cancel), and for bf16 within its rounding. */
-static void check_close(const char *what, const char *isa, const problem *p, const void *got, bool bf16, const double *want, size_t n,
-                        double share)
+static void check_close(const char *what, const char *isa, const problem *p, const void *got, bool bf16,
+                        const double *want, size_t n, double share)
 {
     double top = 1;
 
@@ -276,9 +283,7 @@ static void check_close(const char *what, const char *isa, const problem *p, con
         double bound = share * top + (bf16 ? fabs(want[i]) / 256 : 0);
 
         if (want[i] == -INFINITY ? g != -INFINITY : !(fabs(g - want[i]) <= bound))
-            fail_msg("%s %s[%zu] = %.9g, wanted %.9g (samples %d, first %d/%d, heads %d/%d, dim %d/%d, window %d, dropout %g, bf16 %d)", isa,
-                     what, i, g, want[i], p->s.samples, p->s.n_q[0], p->s.n_k[0], p->s.heads, p->s.kv_heads, p->s.dim, p->s.v_dim,
-                     p->s.window, (double)p->s.dropout, p->s.bf16);
+            fail_msg("%s %s[%zu] = %.9g, wanted %.9g " SHAPE_FORMAT, isa, what, i, g, want[i], SHAPE_VALUES(&p->s));
     }
 }
 
@@ -286,10 +291,9 @@ static void check_bits(const char *what, const problem *p, const result *x, cons
 {
     size_t e = element(p);
 
-    if (memcmp(x->out, y->out, p->n_out * e) || memcmp(x->lse, y->lse, p->n_lse * 4) || memcmp(x->dq, y->dq, p->n_q * e) ||
-        memcmp(x->dk, y->dk, p->n_k * e) || memcmp(x->dv, y->dv, p->n_v * e))
-        fail_msg("bits differ: %s (samples %d, first %d/%d, heads %d/%d, dim %d/%d, window %d, dropout %g, bf16 %d)", what, p->s.samples,
-                 p->s.n_q[0], p->s.n_k[0], p->s.heads, p->s.kv_heads, p->s.dim, p->s.v_dim, p->s.window, (double)p->s.dropout, p->s.bf16);
+    if (memcmp(x->out, y->out, p->n_out * e) || memcmp(x->lse, y->lse, p->n_lse * 4) ||
+        memcmp(x->dq, y->dq, p->n_q * e) || memcmp(x->dk, y->dk, p->n_k * e) || memcmp(x->dv, y->dv, p->n_v * e))
+        fail_msg("bits differ: %s " SHAPE_FORMAT, what, SHAPE_VALUES(&p->s));
 }
 
 static void check_shape(const hone_kernel_table *t, const char *isa, const shape *s)
@@ -331,7 +335,7 @@ static void for_each_isa(void (*check)(const hone_kernel_table *t, const char *i
     }
 }
 
-/* ---- tests ------------------------------------------------------------------------------------------------------------------ */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 static void shapes(const hone_kernel_table *t, const char *isa)
 {
     static const shape cases[] = {
@@ -354,8 +358,8 @@ static void shapes(const hone_kernel_table *t, const char *isa)
         { 2, { 1, 70 }, { 130, 200 }, 4, 1, 64, 64, .window = 64 },
         { 2, { 65, 9 }, { 130, 9 }, 4, 2, 20, 12, .noncausal = true },
         { 2, { 65, 9 }, { 130, 9 }, 4, 2, 20, 12, .noncausal = true, .window = 3 },
-        { 2, { 70, 3 }, { 5, 3 }, 2, 1, 8, 8, .window = 0 },                                     /* queries before the first key */
-        { 1, { 40 }, { 0 }, 100, 1, 8, 8, .window = 0 },                                         /* a group larger than a block */
+        { 2, { 70, 3 }, { 5, 3 }, 2, 1, 8, 8, .window = 0 },                    /* queries before the first key */
+        { 1, { 40 }, { 0 }, 100, 1, 8, 8, .window = 0 },                        /* a group larger than a block */
         { 2, { 130, 66 }, { 0 }, 6, 2, 32, 32, .dropout = 0.1f },
         { 2, { 130, 66 }, { 0 }, 3, 3, 15, 9, .dropout = 0.5f, .window = 40 },
         { 2, { 10, 66 }, { 77, 66 }, 2, 2, 15, 9, .dropout = 0.9f },
@@ -381,7 +385,7 @@ static void empties(const hone_kernel_table *t, const char *isa)
 {
     check_shape(t, isa, &(shape){ 0, { 0 }, { 0 }, 2, 1, 8, 8, .window = 0 });
     check_shape(t, isa, &(shape){ 3, { 0, 5, 0 }, { 0 }, 2, 1, 8, 8, .window = 0 });
-    check_shape(t, isa, &(shape){ 2, { 0, 5 }, { 9, 5 }, 2, 1, 8, 8, .window = 0 });     /* keys nobody sees: zero gradients */
+    check_shape(t, isa, &(shape){ 2, { 0, 5 }, { 9, 5 }, 2, 1, 8, 8, .window = 0 });     /* keys nobody sees */
 }
 
 static void takes_empty_samples(void **state)
@@ -394,7 +398,8 @@ static void takes_empty_samples(void **state)
 static void packs(const hone_kernel_table *t, const char *isa)
 {
     for (int bf16 = 0; bf16 < 2; bf16++) {
-        shape   s = { 5, { 63, 1, 130, 65, 2 }, { 63, 64, 0, 100, 2 }, 6, 2, 24, 20, .window = 70, .dropout = 0.2f, .bf16 = bf16 };
+        shape   s = { 5, { 63, 1, 130, 65, 2 }, { 63, 64, 0, 100, 2 }, 6, 2, 24, 20, .window = 70, .dropout = 0.2f,
+                      .bf16 = bf16 };
         problem p;
         result  pack;
         size_t  e;
@@ -404,9 +409,11 @@ static void packs(const hone_kernel_table *t, const char *isa)
         e = element(&p);
         for (int i = 0; i < s.samples; i++) {
             problem alone = p;
-            size_t  q = (size_t)(p.cu_q[i] * s.heads), k = (size_t)(p.cu_k[i] * s.kv_heads), dim = (size_t)s.dim, v_dim = (size_t)s.v_dim;
-            result  r, part = { (char *)pack.out + q * v_dim * e, (char *)pack.lse + q * 4, (char *)pack.dq + q * dim * e,
-                                (char *)pack.dk + k * dim * e, (char *)pack.dv + k * v_dim * e };
+            size_t  q = (size_t)(p.cu_q[i] * s.heads), k = (size_t)(p.cu_k[i] * s.kv_heads);
+            size_t  dim = (size_t)s.dim, v_dim = (size_t)s.v_dim;
+            result  r, part = { (char *)pack.out + q * v_dim * e, (char *)pack.lse + q * 4,
+                                (char *)pack.dq + q * dim * e, (char *)pack.dk + k * dim * e,
+                                (char *)pack.dv + k * v_dim * e };
 
             alone.s.samples = 1;
             alone.cu_q[1] = p.cu_q[i + 1] - p.cu_q[i];
@@ -467,8 +474,8 @@ static void decodes(const hone_kernel_table *t, const char *isa)
             r = run(t, &part, 1);
             if (memcmp(r.out, (char *)all.out + row * (size_t)s.v_dim * e, part.n_out * e) ||
                 memcmp(r.lse, (char *)all.lse + row * 4, part.n_lse * 4))
-                fail_msg("%s: queries %d to %d alone have other bits than in the whole (window %d, bf16 %d)", isa, first, first + n - 1,
-                         s.window, s.bf16);
+                fail_msg("%s: queries %d to %d alone have other bits than in the whole (window %d, bf16 %d)", isa,
+                         first, first + n - 1, s.window, s.bf16);
             result_free(&r);
         }
         result_free(&all);
@@ -530,8 +537,9 @@ static void no_memory(const hone_kernel_table *t, const char *isa)
 {
     int32_t             cu[2] = { 0, 1 };
     float               x[4] = { 0 };
-    hone_attention_args a = { .q = x, .k = x, .v = x, .out = x + 1, .lse = x + 2, .dout = x, .dq = x + 1, .dk = x + 2, .dv = x + 3, .cu_q = cu,
-                              .cu_k = cu, .samples = 1, .heads = 1, .kv_heads = 1, .dim = 1, .v_dim = 1, .scale = 1, .mask = { true, 0 } };
+    hone_attention_args a = { .q = x, .k = x, .v = x, .out = x + 1, .lse = x + 2, .dout = x, .dq = x + 1, .dk = x + 2,
+                              .dv = x + 3, .cu_q = cu, .cu_k = cu, .samples = 1, .heads = 1, .kv_heads = 1, .dim = 1,
+                              .v_dim = 1, .scale = 1, .mask = { true, 0 } };
     hone_kernel_env     env = { NULL, no_scratch, NULL };
 
     (void)isa;
@@ -548,8 +556,9 @@ static void reports_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_plain_loops),       cmocka_unit_test(takes_empty_samples), cmocka_unit_test(pack_equals_alone),
-        cmocka_unit_test(decoding_equals_the_whole), cmocka_unit_test(survives_extremes),   cmocka_unit_test(reports_no_memory),
+        cmocka_unit_test(equals_plain_loops),        cmocka_unit_test(takes_empty_samples),
+        cmocka_unit_test(pack_equals_alone),         cmocka_unit_test(decoding_equals_the_whole),
+        cmocka_unit_test(survives_extremes),         cmocka_unit_test(reports_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

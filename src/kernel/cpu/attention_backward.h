@@ -1,10 +1,10 @@
 /*
  * kernel/cpu/attention_backward.h -- backward attention for one instruction set; see attention.h for the method.
  *
- * dk and dv of a tile of keys are sums over blocks of queries in order, dq of a block is a sum over tiles in order. One task
- * per sample and kv head can do both while it computes each pair (tile, block) once; or tasks for tiles (dk, dv) and tasks
- * for blocks (dq) compute each pair twice, but are many. Both add the same numbers in the same order, so the choice between
- * them may follow the number of threads.
+ * dk and dv of a tile of keys are sums over blocks of queries in order, dq of a block is a sum over tiles in order. One
+ * task per sample and kv head can do both while it computes each pair (tile, block) once; or tasks for tiles (dk, dv)
+ * and tasks for blocks (dq) compute each pair twice, but are many. Both add the same numbers in the same order, so the
+ * choice between them may follow the number of threads.
  */
 #include "kernel/cpu/attention_tile.h"
 
@@ -26,7 +26,7 @@ typedef struct bwd_rows {
 typedef struct bwd_memory {
     bwd_rows rows;
     float   *key, *key_t, *value, *value_t, *dk, *dv;   /* of a tile */
-    float   *p, *ds;            /* [rows of a block][KEYS]: probabilities after dropout, gradients of the unscaled scores */
+    float   *p, *ds;            /* [rows of a block][KEYS]: probabilities after dropout, gradients of scores */
     float   *keep;              /* [KEYS] */
 } bwd_memory;
 
@@ -59,7 +59,7 @@ static size_t bwd_carve(bwd_memory *m, char *base, const bwd_run *b)
     return at;
 }
 
-/* ---- a tile, a block, and the pair of them --------------------------------------------------------------------------------- */
+/* ---- a tile, a block, and the pair of them ----------------------------------------------------------------------- */
 /* Returns the number of keys. */
 static int64_t bwd_load_tile(const bwd_task *t, int64_t k0)
 {
@@ -101,7 +101,8 @@ static void bwd_store_rows(const bwd_task *t)
     const bwd_rows *b = &t->m.rows;
 
     for (int64_t row = 0; row < b->n; row++)
-        row_store(r->a->dq, place(r, &t->s, t->kv, b->query, row) * r->a->dim, b->dq + row * r->ldd, r->a->dim, r->bf16);
+        row_store(r->a->dq, place(r, &t->s, t->kv, b->query, row) * r->a->dim, b->dq + row * r->ldd, r->a->dim,
+                  r->bf16);
 }
 
 /* The block of `rows` that starts at their query number `query`. */
@@ -126,7 +127,8 @@ static bool bwd_visible(const bwd_task *t, int64_t query, int64_t queries, int64
 }
 
 /* One row: scores in p and dout · v in ds become probabilities and gradients of scores; zeros outside [lo, hi). */
-static void bwd_row(float *p, float *ds, float score_scale, float row_lse, float row_delta, int lo, int hi, const float *keep)
+static void bwd_row(float *p, float *ds, float score_scale, float row_lse, float row_delta, int lo, int hi,
+                    const float *keep)
 {
     const vf scale = vf_set(score_scale), lse = vf_set(row_lse), delta = vf_set(row_delta);
     int      v0 = lo / VF_LANES, v1 = lo < hi ? (hi + VF_LANES - 1) / VF_LANES : v0;
@@ -182,7 +184,8 @@ static void bwd_pair(const bwd_task *t, const bwd_rows *b, int64_t k0)
 
             clip(&lo, &hi, b->lo[row + i], b->hi[row + i], k0);
             if (dropped)
-                tile_dropout(m->keep, r, &t->s, t->kv * r->group + (row + i) % r->group, b->query + (row + i) / r->group, k0);
+                tile_dropout(m->keep, r, &t->s, t->kv * r->group + (row + i) % r->group,
+                             b->query + (row + i) / r->group, k0);
             bwd_row(p + i * KEYS, ds + i * KEYS, (float)a->scale, b->lse[row + i], b->delta[row + i], lo, hi,
                     dropped ? m->keep : NULL);
         }
@@ -229,13 +232,13 @@ static void bwd_add_block(const bwd_task *t, const bwd_rows *b, int64_t k0)
 
         clip(&lo, &hi, b->lo[row], b->hi[row + mr - 1], k0);
         if (lo < hi)
-            product_run((product){ .c = b->dq + row * r->ldd, .ldc = r->ldd, .a = m->ds + row * KEYS + lo, .rs = KEYS, .ks = 1,
-                                   .b = m->key + lo * r->ldd, .ldb = r->ldd, .k = hi - lo, .start = FROM_C },
+            product_run((product){ .c = b->dq + row * r->ldd, .ldc = r->ldd, .a = m->ds + row * KEYS + lo, .rs = KEYS,
+                                   .ks = 1, .b = m->key + lo * r->ldd, .ldb = r->ldd, .k = hi - lo, .start = FROM_C },
                         mr, r->ldd / VF_LANES);
     }
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------------------------------------- */
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
 static void bwd_clear_tile(const bwd_task *t)
 {
     memset(t->m.dk, 0, (size_t)(KEYS * t->r->ldd) * sizeof(float));
@@ -322,7 +325,8 @@ static void bwd_run_sample(void *arg, int64_t task, int worker)
 {
     const bwd_run             *b = arg;
     const hone_attention_args *a = b->r.a;
-    bwd_task                   t = bwd_task_at(b, sample_at(a, b->r.queue[task / a->kv_heads].index), task % a->kv_heads, worker);
+    sample                     s = sample_at(a, b->r.queue[task / a->kv_heads].index);
+    bwd_task                   t = bwd_task_at(b, s, task % a->kv_heads, worker);
 
     bwd_sample_task(&t);
 }
@@ -406,5 +410,12 @@ static hone_status bwd(const hone_kernel_env *env, const hone_attention_args *a,
     return HONE_OK;
 }
 
-hone_status ATTENTION_NAME(hone_attention_bwd_f32_)(const hone_kernel_env *env, const void *args) { return bwd(env, args, false); }
-hone_status ATTENTION_NAME(hone_attention_bwd_bf16_)(const hone_kernel_env *env, const void *args) { return bwd(env, args, true); }
+hone_status ATTENTION_NAME(hone_attention_bwd_f32_)(const hone_kernel_env *env, const void *args)
+{
+    return bwd(env, args, false);
+}
+
+hone_status ATTENTION_NAME(hone_attention_bwd_bf16_)(const hone_kernel_env *env, const void *args)
+{
+    return bwd(env, args, true);
+}

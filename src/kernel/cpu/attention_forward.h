@@ -57,8 +57,8 @@ INLINE float softmax_shift(const fwd_memory *m, int64_t row, vf top)
 }
 
 /*
- * One row's step of the online softmax over a tile: scores in p become exp(scale · score - new maximum), 0 where the row
- * sees nothing, for the vectors [v0, v1); what lies outside them is not touched.
+ * One row's step of the online softmax over a tile: scores in p become exp(scale · score - new maximum), 0 where the
+ * row sees nothing, for the vectors [v0, v1); what lies outside them is not touched.
  */
 static void softmax_part(const fwd_memory *m, int64_t row, float *p, int lo, int hi, int v0, int v1, float scale)
 {
@@ -108,22 +108,27 @@ static void softmax_whole(const fwd_memory *m, int64_t row, float *p, float scal
 }
 
 /* All rows of the block against one packed tile of keys. */
-static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t kv, int64_t query, int64_t rows, int64_t k0)
+static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t kv, int64_t query, int64_t rows,
+                     int64_t k0)
 {
     const hone_attention_args *a = r->a;
+    int64_t                    next = k0 + KEYS;
 
     for (int64_t row = 0; row < rows; row += MR) {
         int mr = (int)HONE_MIN(MR, rows - row), lo, hi, v0, v1;
 
-        tile_prefetch(r, a->k, s, k0 + KEYS, kv, a->dim, row * KEYS / rows, (row + mr) * KEYS / rows);
-        tile_prefetch(r, a->v, s, k0 + KEYS, kv, a->v_dim, row * KEYS / rows, (row + mr) * KEYS / rows);
+        if (next < m->hi[rows - 1]) {
+            tile_prefetch(r, a->k, s, next, kv, a->dim, row * KEYS / rows, (row + mr) * KEYS / rows);
+            tile_prefetch(r, a->v, s, next, kv, a->v_dim, row * KEYS / rows, (row + mr) * KEYS / rows);
+        }
         clip(&lo, &hi, m->lo[row], m->hi[row + mr - 1], k0);
         if (lo >= hi)
             continue;
         v0 = lo / VF_LANES;
         v1 = (hi + VF_LANES - 1) / VF_LANES;
         product_run((product){ .c = m->p + v0 * VF_LANES, .ldc = KEYS, .a = m->q + row * r->ldd, .rs = r->ldd, .ks = 1,
-                               .b = m->key_t + v0 * VF_LANES, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO }, mr, v1 - v0);
+                               .b = m->key_t + v0 * VF_LANES, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO },
+                    mr, v1 - v0);
         for (int i = 0; i < mr; i++) {
             float *p = m->p + i * KEYS;
             int    row_lo, row_hi;
@@ -135,8 +140,8 @@ static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t
                 softmax_part(m, row + i, p, row_lo, row_hi, v0, v1, (float)a->scale);
             if (a->dropout.p > 0 && row_lo < row_hi) {
                 tile_dropout(m->keep, r, s, kv * r->group + (row + i) % r->group, query + (row + i) / r->group, k0);
-                for (int v = v0; v < v1; v++)
-                    vf_store_full(p + v * VF_LANES, vf_load_full(p + v * VF_LANES) * vf_load_full(m->keep + v * VF_LANES));
+                for (int j = v0 * VF_LANES; j < v1 * VF_LANES; j += VF_LANES)
+                    vf_store_full(p + j, vf_load_full(p + j) * vf_load_full(m->keep + j));
             }
         }
         product_run((product){ .c = m->out + row * r->ldv, .ldc = r->ldv, .a = m->p + lo, .rs = KEYS, .ks = 1,
@@ -187,7 +192,7 @@ static fwd_memory fwd_rows_from(const run *r, fwd_memory m, int64_t first)
     return m;
 }
 
-/* One block of queries, for a few neighbouring kv heads: their keys lie together, which matters when there are few rows. */
+/* One block of queries, for a few neighbouring kv heads: their keys lie together, which matters when rows are few. */
 static void fwd_task(void *arg, int64_t task, int worker)
 {
     const fwd_run             *f = arg;
@@ -235,8 +240,8 @@ static int64_t fwd_blocks(const run *r)
     return blocks;
 }
 
-/* Cut the work: large blocks, since each packs its tiles anew, but enough tasks for the threads; and when even the longest
- * sample does not fill a block, several kv heads in one task. None of this changes a bit. */
+/* Cut the work: large blocks, since each packs its tiles anew, but enough tasks for the threads; and when even the
+ * longest sample does not fill a block, several kv heads in one task. None of this changes a bit. */
 static fwd_run fwd_plan(const hone_attention_args *a, bool bf16, int threads)
 {
     run     r = run_make(a, bf16, 1);
@@ -270,5 +275,12 @@ static hone_status fwd(const hone_kernel_env *env, const hone_attention_args *a,
     return HONE_OK;
 }
 
-hone_status ATTENTION_NAME(hone_attention_fwd_f32_)(const hone_kernel_env *env, const void *args) { return fwd(env, args, false); }
-hone_status ATTENTION_NAME(hone_attention_fwd_bf16_)(const hone_kernel_env *env, const void *args) { return fwd(env, args, true); }
+hone_status ATTENTION_NAME(hone_attention_fwd_f32_)(const hone_kernel_env *env, const void *args)
+{
+    return fwd(env, args, false);
+}
+
+hone_status ATTENTION_NAME(hone_attention_fwd_bf16_)(const hone_kernel_env *env, const void *args)
+{
+    return fwd(env, args, true);
+}

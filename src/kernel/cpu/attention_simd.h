@@ -1,6 +1,6 @@
 /*
- * kernel/cpu/attention_simd.h -- what attention needs of vectors beyond simd.h. Included once per instruction set; everything
- * is static.
+ * kernel/cpu/attention_simd.h -- what attention needs of vectors beyond simd.h. Included once per instruction set;
+ * everything is static.
  */
 #ifndef HONE_KERNEL_CPU_ATTENTION_SIMD_H
 #define HONE_KERNEL_CPU_ATTENTION_SIMD_H
@@ -16,7 +16,7 @@ enum { NV_MAX = 4 };        /* columns of a micro-kernel, in vectors: 32 registe
 enum { NV_MAX = 2 };        /* 16 registers hold 12 */
 #endif
 
-/* exp for probabilities: exactly 0 where x is so low that the result would be subnormal, which is slow to compute with. */
+/* exp for probabilities: exactly 0 where the result would be subnormal, which is slow to compute with. */
 INLINE vf exp_or_zero(vf x) { return vf_where_less(x, vf_set(-87.0f), vf_set(0.0f), vf_exp(x)); }
 
 /* `v` where lo <= first + element < hi, else `other`. */

@@ -1,6 +1,7 @@
 /*
- * kernel/cpu/attention_tile.h -- what forward and backward attention share: the samples in order of work, blocks of query
- * rows, tiles of keys, and the product of two small matrices. Included once per instruction set; everything is static.
+ * kernel/cpu/attention_tile.h -- what forward and backward attention share: the samples in order of work, blocks of
+ * query rows, tiles of keys, and the product of two small matrices. Included once per instruction set; everything is
+ * static.
  */
 #ifndef HONE_KERNEL_CPU_ATTENTION_TILE_H
 #define HONE_KERNEL_CPU_ATTENTION_TILE_H
@@ -22,7 +23,7 @@ enum {
 
 static inline int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/* ---- C = A · B ---------------------------------------------------------------------------------------------------------- */
+/* ---- C = A · B --------------------------------------------------------------------------------------------------- */
 typedef enum product_start { FROM_ZERO, FROM_C, FROM_SCALED_C } product_start;
 
 /* c[i][j] = start + Σ_k a[i·rs + k·ks] · b[k][j]; `scale`: one factor per row of c for FROM_SCALED_C. */
@@ -95,7 +96,7 @@ static void product_run(product p, int rows, int64_t nv)
         product_kernels[HONE_MIN(nv, NV_MAX) - 1][rows - 1](&p);
 }
 
-/* ---- rows of the user's memory, as floats ---------------------------------------------------------------------------------- */
+/* ---- rows of the user's memory, as floats ------------------------------------------------------------------------ */
 /* Copy `n` elements, and zeros up to a whole vector. */
 static void row_load(float *to, const void *from, int64_t at, int64_t n, bool bf16)
 {
@@ -113,7 +114,7 @@ static void row_store(void *to, int64_t at, const float *from, int64_t n, bool b
         VF_EACH(i, m, n, vf_store((float *)to + at + i, vf_load_full(from + i), m););
 }
 
-/* ---- samples, their blocks and tiles --------------------------------------------------------------------------------------- */
+/* ---- samples, their blocks and tiles ----------------------------------------------------------------------------- */
 typedef struct sample { int64_t index, q0, k0, n_q, n_k; } sample;  /* its first query and key token, its lengths */
 typedef struct queue_entry { int64_t index, length, first; } queue_entry;  /* its first item in the list of work */
 
@@ -144,7 +145,8 @@ static sample sample_at(const hone_attention_args *a, int64_t s)
 /* `rows`: how many (query, head) rows a block should have; it has at least those of one query. */
 static run run_make(const hone_attention_args *a, bool bf16, int rows)
 {
-    run r = { .a = a, .bf16 = bf16, .group = a->heads / a->kv_heads, .ldd = round_up(a->dim, VF_LANES), .ldv = round_up(a->v_dim, VF_LANES) };
+    run r = { .a = a, .bf16 = bf16, .group = a->heads / a->kv_heads, .ldd = round_up(a->dim, VF_LANES),
+              .ldv = round_up(a->v_dim, VF_LANES) };
 
     r.block = HONE_MAX(1, rows / r.group);
     return r;
@@ -162,8 +164,8 @@ static int64_t longest_queries(const hone_attention_args *a)
 static int64_t blocks_of(const run *r, const sample *s) { return (s->n_q + r->block - 1) / r->block; }
 static int64_t tiles_of(const sample *s) { return (s->n_k + KEYS - 1) / KEYS; }
 
-/* List the blocks, and also the tiles if asked, of all samples, longest first, so that the last tasks to start are short
- * ones. Returns how many there are. */
+/* List the blocks, and the tiles if asked, of all samples, longest first, so that the last tasks to start are short.
+ * Returns how many there are. */
 static int64_t queue_fill(run *r, bool with_tiles)
 {
     int64_t n = r->a->samples, items = 0;
@@ -219,23 +221,25 @@ static void clip(int *tile_lo, int *tile_hi, int64_t lo, int64_t hi, int64_t k0)
     *tile_hi = (int)HONE_MIN(HONE_MAX(hi - k0, 0), KEYS);
 }
 
-/* Rows (query q0 + r / group, head r % group of kv head `kv`) for r in [0, rows): where row r lies in [tokens, heads]. */
+/* Where row `row` of a block lies in [tokens, heads]: query row / group, head row % group of kv head `kv`. */
 static int64_t place(const run *r, const sample *s, int64_t kv, int64_t query, int64_t row)
 {
     return (s->q0 + query + row / r->group) * r->a->heads + kv * r->group + row % r->group;
 }
 
 /* Load `n` key or value rows of a tile (dim elements, stride ld), and zeros up to whole vectors of rows. */
-static void tile_load(float *to, int64_t ld, const run *r, const void *from, int64_t token, int64_t kv, int64_t dim, int64_t n)
+static void tile_load(float *to, int64_t ld, const run *r, const void *from, int64_t token, int64_t kv, int64_t dim,
+                      int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         row_load(to + i * ld, from, ((token + i) * r->a->kv_heads + kv) * dim, dim, r->bf16);
     memset(to + n * ld, 0, (size_t)((round_up(n, VF_LANES) - n) * ld) * sizeof *to);
 }
 
-/* Rows lie far apart, so the processor does not foresee them: ask for the part [first, end) of the tile at `token`, `end` cut
- * to the sample's end, while there is other work. */
-static void tile_prefetch(const run *r, const void *from, const sample *s, int64_t k0, int64_t kv, int64_t dim, int64_t first, int64_t end)
+/* Rows lie far apart, so the processor does not foresee them: ask for rows [first, end) of the tile at key k0, as far
+ * as there are such, while there is other work. */
+static void tile_prefetch(const run *r, const void *from, const sample *s, int64_t k0, int64_t kv, int64_t dim,
+                          int64_t first, int64_t end)
 {
     int64_t size = r->bf16 ? 2 : 4;
 
@@ -261,7 +265,8 @@ static void tile_dropout(float *to, const run *r, const sample *s, int64_t head,
 {
     const hone_dropout *d = &r->a->dropout;
     const vf            keep = vf_set((float)(1 / (1 - (double)d->p)));
-    uint32_t            threshold = hone_dropout_threshold(d->p), lane = ((uint32_t)head & 0xFFFFu) << 16 | (d->site & 0xFFFFu);
+    uint32_t            threshold = hone_dropout_threshold(d->p);
+    uint32_t            lane = ((uint32_t)head & 0xFFFFu) << 16 | (d->site & 0xFFFFu);
 
     for (int i = 0; i < KEYS; i += 4 * VF_LANES) {
         vi words[4];
