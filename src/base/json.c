@@ -6,8 +6,38 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+/* The text with ".0" behind integers that 64 bits cannot hold (tokenizer_config.json has "model_max_length": 10^30). */
+static void widen_integers(hone_str *out, const char *text, size_t n)
+{
+    bool in_string = false;
+
+    for (size_t i = 0; i < n; ) {
+        size_t digits = 0;
+
+        while (!in_string && i + digits < n && text[i + digits] >= '0' && text[i + digits] <= '9')
+            digits++;
+        if (digits) {
+            char next = i + digits < n ? text[i + digits] : 0, before = i ? text[i - 1] : 0;
+            bool integer = next != '.' && next != 'e' && next != 'E' && before != '.' && before != '+' &&
+                           !(before == '-' && i > 1 && (text[i - 2] == 'e' || text[i - 2] == 'E'));
+
+            hone_str_append(out, text + i, digits);
+            if (integer && digits >= 19)
+                hone_str_puts(out, ".0");
+            i += digits;
+            continue;
+        }
+        if (text[i] == '"')
+            in_string = !in_string;
+        if (in_string && text[i] == '\\' && i + 1 < n)
+            hone_str_putc(out, text[i++]);
+        hone_str_putc(out, text[i++]);
+    }
+}
+
 hone_status hone_json_parse(json_t **out, const char *text, size_t n, const char *where)
 {
+    const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL;
     json_error_t err;
     size_t       good = hone_utf8_valid_prefix(text, n);
 
@@ -23,7 +53,15 @@ hone_status hone_json_parse(json_t **out, const char *text, size_t n, const char
     if (memchr(text, '\0', n))      /* jansson takes one for the end of a number */
         return HONE_FAIL(HONE_E_FORMAT, "%s: broken JSON: a NUL byte at offset %zu", where,
                          (size_t)((const char *)memchr(text, '\0', n) - text));
-    *out = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &err);
+    *out = json_loadb(text, n, flags, &err);
+    if (!*out && json_error_code(&err) == json_error_numeric_overflow) {
+        hone_str wide = HONE_STR_INIT;
+
+        widen_integers(&wide, text, n);
+        if (!wide.failed)
+            *out = json_loadb(hone_str_c(&wide), wide.len, flags, &err);
+        hone_str_deinit(&wide);
+    }
     if (!*out)
         return HONE_FAIL(HONE_E_FORMAT, "%s: broken JSON at line %d, column %d: %s", where, err.line, err.column, err.text);
     return HONE_OK;

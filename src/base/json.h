@@ -12,6 +12,7 @@
 /*
  * Parse one JSON value that fills text[0..n) (white space around it is fine). `where` names the source in errors
  * ("data.jsonl:7"), which say line and column, or the offset of ill-formed UTF-8. Duplicate keys are errors.
+ * Integers beyond 64 bits become reals.
  * Errors: E_FORMAT. Owns: json_decref(*out).
  */
 hone_status hone_json_parse(json_t **out, const char *text, size_t n, const char *where) HONE_MUST_CHECK;
