@@ -2,14 +2,18 @@
 """Golden renders of chat templates, made with transformers' own renderer.
 
 Writes tests/data/template/language.jsonl (small templates that cover the language: template, variables, and the output or
-that there is an error) and tests/data/template/chats.jsonl (whole chat templates of tests/data/template/*.jinja on
-conversations). With arguments TEMPLATE.jinja... it writes the same conversations on those templates to standard output, for
+that there is an error), tests/data/template/chats.jsonl (whole chat templates of tests/data/template/*.jinja on conversations),
+tests/data/template/tokenizer/ (a small tokenizer with the special tokens of those templates) and
+tests/data/template/masks.jsonl (ids and loss masks of the conversations: transformers' own for templates with
+{% generation %}, else from the rule, applied to renders that are prefixes of each other). With arguments TEMPLATE.jinja... it writes the same conversations on those templates to standard output, for
 comparisons that are not kept.
 """
 import json
 import pathlib
 import sys
 
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
 from transformers.utils.chat_template_utils import _compile_jinja_template, render_jinja_template
 
 OUT = pathlib.Path(__file__).resolve().parents[2] / "tests" / "data" / "template"
@@ -176,13 +180,84 @@ def chats(paths):
         source = path.read_text()
         for name, messages in CONVERSATIONS.items():
             for tools in (None, TOOLS):
-                for prompt, kwargs in ((False, {}), (True, {}), (True, {"enable_thinking": False}), (False, {"enable_thinking": True})):
+                for prompt, kwargs in ((False, {}), (True, {}), (True, {"enable_thinking": False})):
+                    if kwargs and "enable_thinking" not in source:
+                        continue
                     row = {"template": path.name, "case": name, "variables": {
                         "messages": messages, "tools": tools, "documents": None, "add_generation_prompt": prompt, **SPECIAL, **kwargs}}
                     try:
                         row["output"] = _compile_jinja_template(source).render(**row["variables"])
                     except Exception as error:
                         row["error"] = f"{type(error).__name__}: {error}"
+                    yield row
+
+
+TOKENS = ["<s>", "</s>", "<pad>", "<unk>", "<|im_start|>", "<|im_end|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"]
+MARKS = ["<think>", "</think>", "<tool_call>", "</tool_call>"]  # added, not special
+
+
+def make_tokenizer():
+    tok = Tokenizer(models.BPE())
+    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tok.decoder = decoders.ByteLevel()
+    text = [json.dumps(CONVERSATIONS)] + [p.read_text() for p in sorted(OUT.glob("*.jinja"))]
+    tok.train_from_iterator(text, trainers.BpeTrainer(vocab_size=420, initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet())))
+    fast = PreTrainedTokenizerFast(tokenizer_object=tok, **SPECIAL, additional_special_tokens=TOKENS[4:])
+    fast.add_tokens(MARKS)
+    folder = OUT / "tokenizer"
+    fast.save_pretrained(folder)
+    return PreTrainedTokenizerFast.from_pretrained(folder)
+
+
+def rule_spans(tok, messages, render, text, offsets):
+    """Byte spans by the rule, or None where renders are no prefixes of each other (those cases are in tests/unit)."""
+    spans = []
+    for i, message in enumerate(messages):
+        if message["role"] != "assistant":
+            continue
+        start, region = render(messages[:i], True), render(messages[:i + 1], False)
+        if start is None or region is None or not text.startswith(start) or not text.startswith(region):
+            return None
+        content = (message["content"] if isinstance(message["content"], str) else "").split("</think>")[-1].strip()
+        last = max(region.rfind(content) + len(content), len(start))
+        for call in message.get("tool_calls") or []:  # the last copied byte is the last string of the arguments
+            arguments = call["function"]["arguments"]
+            city = arguments if isinstance(arguments, str) else [v for v in arguments.values() if isinstance(v, str)][-1]
+            last = max(last, region.rfind(city) + len(city))
+        ends = [b for a, b, special in offsets if special and last <= a < len(region)]
+        spans.append((len(start), ends[0] if ends else len(region)))
+    return spans
+
+
+def masks(tok):
+    special = {i for i, t in tok.added_tokens_decoder.items() if t.special}
+    for path in sorted(OUT.glob("*.jinja")):
+        tok.chat_template = path.read_text()
+        for name, messages in CONVERSATIONS.items():
+            for tools in (None, TOOLS):
+                for kwargs in ({}, {"enable_thinking": False}):
+                    if kwargs and "enable_thinking" not in tok.chat_template:
+                        continue
+                    def render(some, prompt):
+                        try:
+                            return tok.apply_chat_template(some, tools=tools, tokenize=False, add_generation_prompt=prompt, **kwargs)
+                        except Exception:
+                            return None
+                    text = render(messages, False)
+                    row = {"template": path.name, "case": name, "messages": messages, "tools": tools, "chat_template_kwargs": kwargs}
+                    if text is None:
+                        continue
+                    coded = tok(text, add_special_tokens=False, return_offsets_mapping=True)
+                    row["ids"] = coded["input_ids"]
+                    if "generation %}" in tok.chat_template:
+                        out = tok.apply_chat_template(messages, tools=tools, return_dict=True, return_assistant_tokens_mask=True, **kwargs)
+                        row["mask"] = out["assistant_masks"]
+                    else:
+                        offsets = [(a, b, i in special) for (a, b), i in zip(coded["offset_mapping"], coded["input_ids"])]
+                        spans = rule_spans(tok, messages, render, text, offsets)
+                        if spans is None:
+                            continue
+                        row["mask"] = [int(any(a < e and b > s for s, e in spans)) for a, b, _ in offsets]
                     yield row
 
 
@@ -202,3 +277,5 @@ if __name__ == "__main__":
         dump(f, language())
     with open(OUT / "chats.jsonl", "w") as f:
         dump(f, chats(sorted(OUT.glob("*.jinja"))))
+    with open(OUT / "masks.jsonl", "w") as f:
+        dump(f, masks(make_tokenizer()))

@@ -1,0 +1,350 @@
+/* Chat templates of model directories, and conversations rendered through them. */
+#include "text/chat.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "text/chat_parts.h"
+
+/* ---- loading ---- */
+static hone_status nothing_to_load(const char *dir)
+{
+    return HONE_FAIL(HONE_E_DATA, "%s: the model has no chat template (no chat_template.jinja, chat_template.json or "
+                     "\"chat_template\" in tokenizer_config.json); add one as chat_template.jinja", dir);
+}
+
+/* Compile dir/file if it is there. */
+static hone_status load_jinja(hone_template **out, const char *dir, const char *file)
+{
+    char       *path = hone_path_join(dir, file), *data = NULL;
+    size_t      n;
+    hone_status st = HONE_OK;
+
+    if (!path)
+        return HONE_E_NOMEM;
+    if (hone_path_exists(path)) {
+        HONE_GO(hone_file_read_all(&data, &n, path));
+        HONE_GO(hone_template_compile(out, data, n, path));
+    }
+out:
+    hone_free(data);
+    hone_free(path);
+    return st;
+}
+
+static hone_status read_json(json_t **out, const char *dir, const char *file)
+{
+    char       *path = hone_path_join(dir, file);
+    hone_status st = HONE_OK;
+
+    *out = NULL;
+    if (!path)
+        return HONE_E_NOMEM;
+    if (hone_path_exists(path))
+        st = hone_json_read(out, path);
+    hone_free(path);
+    return st;
+}
+
+static hone_status compile_json(hone_template **out, const json_t *source, const char *dir, const char *file)
+{
+    char       *name = hone_asprintf("%s/%s (chat_template)", dir, file);
+    hone_status st = name ? HONE_OK : HONE_E_NOMEM;
+
+    if (name)
+        st = hone_template_compile(out, json_string_value(source), json_string_length(source), name);
+    hone_free(name);
+    return st;
+}
+
+/* The value of a "chat_template" key: a source, named sources as a list of {name, template}, or as an object. */
+static hone_status load_value(hone_chat *c, const json_t *value, const char *dir, const char *file)
+{
+    const json_t *main = NULL, *tools = NULL;
+    json_t       *item;
+    size_t        i;
+
+    if (!value || json_is_null(value))
+        return HONE_OK;
+    HONE_CHECK(json_is_string(value) || json_is_array(value) || json_is_object(value), HONE_E_FORMAT,
+               "%s/%s: \"chat_template\" is neither a text nor a list of named texts", dir, file);
+    if (json_is_string(value))
+        return compile_json(&c->main, value, dir, file);
+    if (json_is_object(value)) {
+        main = json_object_get(value, "default");
+        tools = json_object_get(value, "tool_use");
+    }
+    json_array_foreach(value, i, item) {
+        const char *name = json_string_value(json_object_get(item, "name"));
+
+        if (name && strcmp(name, "default") == 0)
+            main = json_object_get(item, "template");
+        else if (name && strcmp(name, "tool_use") == 0)
+            tools = json_object_get(item, "template");
+    }
+    HONE_CHECK(json_is_string(main), HONE_E_FORMAT, "%s/%s: \"chat_template\" has no text named \"default\"", dir, file);
+    HONE_TRY(compile_json(&c->main, main, dir, file));
+    return json_is_string(tools) ? compile_json(&c->with_tools, tools, dir, file) : HONE_OK;
+}
+
+/* A token given as text or as {"content": text}. */
+static json_t *token_text(json_t *v)
+{
+    json_t *content = json_is_object(v) ? json_object_get(v, "content") : v;
+
+    return json_is_string(content) ? content : NULL;
+}
+
+/* Variables of the named tokens of a tokenizer_config.json or special_tokens_map.json. */
+static hone_status add_special(hone_chat *c, json_t *config)
+{
+    const char *key;
+    json_t     *v;
+    int         bad = 0;
+
+    json_object_foreach(config, key, v)
+        if (hone_ends_with(key, "_token") && token_text(v))
+            bad |= json_object_set(c->special, key, token_text(v));
+    v = json_object_get(config, "extra_special_tokens");
+    if (json_is_object(v)) {
+        json_t *extra = v;
+
+        json_object_foreach(extra, key, v)
+            if (token_text(v))
+                bad |= json_object_set(c->special, key, token_text(v));
+    }
+    HONE_CHECK(!bad, HONE_E_NOMEM, "out of memory");
+    return HONE_OK;
+}
+
+static hone_status load_parts(hone_chat *c, const char *dir, json_t **config, json_t **other)
+{
+    HONE_TRY(read_json(config, dir, "tokenizer_config.json"));
+    if (!json_object_get(*config, "added_tokens_decoder")) {       /* older directories keep the names apart */
+        HONE_TRY(read_json(other, dir, "special_tokens_map.json"));
+        HONE_TRY(add_special(c, *other));
+        json_decref(*other);
+        *other = NULL;
+    }
+    HONE_TRY(add_special(c, *config));
+    HONE_TRY(load_jinja(&c->main, dir, "chat_template.jinja"));
+    if (c->main)
+        return load_jinja(&c->with_tools, dir, "additional_chat_templates/tool_use.jinja");
+    HONE_TRY(read_json(other, dir, "chat_template.json"));
+    HONE_TRY(load_value(c, json_object_get(*other, "chat_template"), dir, "chat_template.json"));
+    if (!c->main)
+        HONE_TRY(load_value(c, json_object_get(*config, "chat_template"), dir, "tokenizer_config.json"));
+    return c->main ? HONE_OK : nothing_to_load(dir);
+}
+
+static hone_status new_chat(hone_chat **out, const hone_tokenizer *tok)
+{
+    hone_chat *c = hone_calloc(1, sizeof *c);
+
+    *out = c;
+    if (!c)
+        return HONE_E_NOMEM;
+    c->tok = tok;
+    c->special = json_object();
+    if (!c->special)
+        hone_chat_destroy(out);
+    return *out ? HONE_OK : HONE_FAIL(HONE_E_NOMEM, "out of memory");
+}
+
+hone_status hone_chat_load(hone_chat **out, const char *dir, const hone_tokenizer *tok)
+{
+    json_t     *config = NULL, *other = NULL;
+    hone_status st;
+
+    HONE_TRY(new_chat(out, tok));
+    st = load_parts(*out, dir, &config, &other);
+    json_decref(config);
+    json_decref(other);
+    if (st != HONE_OK)
+        hone_chat_destroy(out);
+    return st;
+}
+
+static hone_status set_token(hone_chat *c, const char *name, int32_t id)
+{
+    const char *text = id >= 0 ? hone_tokenizer_content(c->tok, id) : NULL;
+
+    HONE_CHECK(!text || json_object_set_new(c->special, name, json_string(text)) == 0, HONE_E_NOMEM, "out of memory");
+    return HONE_OK;
+}
+
+hone_status hone_chat_create(hone_chat **out, const char *source, size_t n, const char *name, const hone_tokenizer *tok)
+{
+    hone_status st;
+
+    HONE_TRY(new_chat(out, tok));
+    HONE_GO(set_token(*out, "bos_token", hone_tokenizer_bos(tok)));
+    HONE_GO(set_token(*out, "eos_token", hone_tokenizer_eos(tok)));
+    HONE_GO(set_token(*out, "pad_token", hone_tokenizer_pad(tok)));
+    HONE_GO(hone_template_compile(&(*out)->main, source, n, name));
+out:
+    if (st != HONE_OK)
+        hone_chat_destroy(out);
+    return st;
+}
+
+void hone_chat_destroy(hone_chat **chat)
+{
+    if (!*chat)
+        return;
+    hone_template_destroy(&(*chat)->main);
+    hone_template_destroy(&(*chat)->with_tools);
+    json_decref((*chat)->special);
+    hone_free(*chat);
+    *chat = NULL;
+}
+
+bool hone_chat_has_generation(const hone_chat *chat) { return hone_template_has_generation(chat->main); }
+
+/* ---- rendering ---- */
+/* A message as transformers hands it to templates: keys whose value is null are left out, and reasoning is found under
+ * "reasoning_content" and "thinking", whichever of its names it came by. */
+static hone_status normalise_message(json_t *out, json_t *message, size_t i)
+{
+    static const char *const names[] = { "reasoning_content", "thinking", "reasoning" };
+    json_t     *reasoning = NULL, *m, *v;
+    const char *key;
+    int         bad;
+
+    HONE_CHECK(json_is_object(message), HONE_E_DATA, "message %zu is not an object but %s", i, hone_json_type_name(message));
+    for (size_t k = 0; k < HONE_COUNTOF(names) && !reasoning; k++)
+        if (!json_is_null(json_object_get(message, names[k])))
+            reasoning = json_object_get(message, names[k]);
+    m = json_object();
+    bad = !m || json_array_append_new(out, m);
+    if (!bad && reasoning && json_is_null(json_object_get(message, "thinking")))
+        bad = json_object_set(m, "thinking", reasoning);
+    else if (!bad && reasoning && !json_object_get(message, "thinking"))
+        bad = json_object_set(m, "thinking", reasoning);
+    json_object_foreach(message, key, v)
+        if (!bad && !json_is_null(v))
+            bad = json_object_set(m, key, v);
+    if (!bad && reasoning)
+        bad = json_object_set(m, "reasoning_content", reasoning);
+    HONE_CHECK(!bad, HONE_E_NOMEM, "out of memory");
+    return HONE_OK;
+}
+
+static hone_status normalise(json_t **out, const json_t *messages)
+{
+    json_t *m;
+    size_t  i;
+
+    *out = NULL;
+    HONE_CHECK(json_is_array(messages), HONE_E_DATA, "\"messages\" is not a list but %s", hone_json_type_name(messages));
+    HONE_CHECK(json_array_size(messages) > 0, HONE_E_DATA, "the conversation has no messages");
+    *out = json_array();
+    HONE_CHECK(*out, HONE_E_NOMEM, "out of memory");
+    json_array_foreach(messages, i, m)
+        HONE_TRY(normalise_message(*out, m, i));
+    return HONE_OK;
+}
+
+static hone_status check_options(const hone_chat_options *o)
+{
+    static const char *const own[] = { "messages", "tools", "add_generation_prompt" };
+    json_t *tool;
+    size_t  i;
+
+    HONE_CHECK(!o->tools || json_is_array(o->tools) || json_is_null(o->tools), HONE_E_DATA,
+               "\"tools\" is not a list but %s", hone_json_type_name(o->tools));
+    json_array_foreach(o->tools, i, tool)
+        HONE_CHECK(json_is_object(tool), HONE_E_DATA, "tool %zu is not an object but %s", i, hone_json_type_name(tool));
+    HONE_CHECK(!o->template_kwargs || json_is_object(o->template_kwargs) || json_is_null(o->template_kwargs), HONE_E_DATA,
+               "the template's further variables are not an object but %s", hone_json_type_name(o->template_kwargs));
+    for (i = 0; i < HONE_COUNTOF(own); i++)
+        HONE_CHECK(!json_object_get(o->template_kwargs, own[i]), HONE_E_DATA, "\"%s\" cannot be one of the template's further "
+                   "variables", own[i]);
+    return HONE_OK;
+}
+
+hone_status chat_render_text(const chat_job *job, hone_template_output *out, size_t n, bool prompt)
+{
+    json_t     *some = json_array(), *vars = json_object();
+    int         bad = !some || !vars;
+    hone_status st = HONE_OK;
+
+    for (size_t i = 0; !bad && i < n; i++)
+        bad = json_array_append(some, json_array_get(job->messages, i));
+    bad = bad || json_object_set(vars, "messages", some) ||
+          json_object_set(vars, "tools", job->options->tools ? (json_t *)job->options->tools : json_null()) ||
+          json_object_set_new(vars, "documents", json_null()) ||
+          json_object_set_new(vars, "add_generation_prompt", json_boolean(prompt));
+    if (bad) {
+        st = HONE_FAIL(HONE_E_NOMEM, "out of memory");
+    } else {
+        const json_t *const layers[] = { job->chat->special, vars, job->options->template_kwargs };
+
+        st = hone_template_render(job->t, out, layers, 3, NULL);
+    }
+    json_decref(some);
+    json_decref(vars);
+    return st;
+}
+
+/* A token is supervised if it holds a byte of a span. Tokens and spans are both in order. */
+static hone_status mark_tokens(hone_chat_render *out, const chat_spans *spans)
+{
+    size_t s = 0;
+
+    HONE_TRY(HONE_VEC_RESERVE(&out->mask, out->tokens.len));
+    HONE_TRY(HONE_VEC_RESERVE(&out->message, out->tokens.len));
+    for (size_t i = 0; i < out->tokens.len; i++) {
+        const hone_token *t = &out->tokens.data[i];
+        bool              in;
+
+        while (s < spans->len && spans->data[s].end <= t->begin)
+            s++;
+        in = s < spans->len && spans->data[s].begin < t->end;
+        out->mask.data[out->mask.len++] = in;
+        out->message.data[out->message.len++] = in ? spans->data[s].message : -1;
+    }
+    return HONE_OK;
+}
+
+static hone_status render(const chat_job *job, hone_chat_render *out, hone_template_output *full, chat_spans *spans)
+{
+    HONE_TRY(chat_render_text(job, full, json_array_size(job->messages), job->options->generation_prompt));
+    hone_str_append(&out->text, hone_str_c(&full->text), full->text.len);
+    HONE_TRY(hone_str_ok(&out->text));
+    HONE_TRY(hone_tokenizer_encode(job->chat->tok, &out->tokens, hone_str_c(&out->text), out->text.len, false));
+    HONE_TRY(chat_find_spans(job, spans, full, &out->tokens));
+    return mark_tokens(out, spans);
+}
+
+hone_status hone_chat_render_messages(const hone_chat *chat, hone_chat_render *out, const json_t *messages,
+                                      const hone_chat_options *options)
+{
+    static const hone_chat_options none = { NULL, NULL, false };
+    chat_job             job = { .chat = chat, .options = options ? options : &none };
+    hone_template_output full = { 0 };
+    chat_spans           spans = { 0 };
+    json_t              *normal = NULL;
+    hone_status          st;
+
+    hone_str_clear(&out->text);
+    out->tokens.len = out->mask.len = out->message.len = 0;
+    HONE_GO(check_options(job.options));
+    HONE_GO(normalise(&normal, messages));
+    job.messages = normal;
+    job.t = json_is_array(job.options->tools) && chat->with_tools ? chat->with_tools : chat->main;
+    HONE_GO(render(&job, out, &full, &spans));
+out:
+    json_decref(normal);
+    hone_template_output_deinit(&full);
+    HONE_VEC_DEINIT(&spans);
+    return st;
+}
+
+void hone_chat_render_deinit(hone_chat_render *r)
+{
+    hone_str_deinit(&r->text);
+    HONE_VEC_DEINIT(&r->tokens);
+    HONE_VEC_DEINIT(&r->mask);
+    HONE_VEC_DEINIT(&r->message);
+}

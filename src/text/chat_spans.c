@@ -1,0 +1,285 @@
+/* Which bytes of a rendered conversation are trained on. The rule is in text/chat.h; what it leaves open is decided here and
+ * written there too. */
+#include <string.h>
+
+#include "text/chat_parts.h"
+
+/* A message's bytes in the text. */
+typedef struct region {
+    size_t begin, end;      /* from its first byte to where the next message begins */
+    size_t own_end;         /* end of what was written while working on it */
+    bool   known;           /* it was seen being worked on; otherwise only its copied bytes are known */
+} region;
+
+typedef struct finder {
+    const chat_job             *job;
+    const hone_template_output *full;
+    const hone_encoding        *tokens;
+    size_t                      limit;      /* where the generation prompt begins, or the text's end */
+    hone_str                    end_header; /* what a generation prompt adds after the whole conversation */
+    hone_str                    used_header;    /* the header found for an earlier message */
+} finder;
+
+static size_t span_begin(const hone_template_output *o, size_t i) { return i ? o->spans.data[i - 1].end : 0; }
+
+static bool copied_from(const hone_template_span *s, int32_t msg) { return s->source == msg && !s->role; }
+
+static bool belongs(const hone_template_span *s, int32_t msg)
+{
+    return s->work == msg || (s->work < 0 && s->source == msg);
+}
+
+static bool is_other(const hone_template_span *s, int32_t msg)
+{
+    return (s->work >= 0 && s->work != msg) || (s->work < 0 && s->source >= 0 && s->source != msg);
+}
+
+/* The run of the message's bytes that holds most of its content (a template may mention it elsewhere too). */
+static bool find_region(const finder *f, region *r, int32_t msg)
+{
+    const hone_template_output *o = f->full;
+    size_t best = 0, n = o->spans.len;
+    bool   found = false;
+
+    *r = (region){ 0 };
+    for (size_t i = 0; i < n; ) {
+        size_t  content = 1, j = i;
+        region  run = { .begin = span_begin(o, i) };
+
+        if (!belongs(&o->spans.data[i], msg)) {
+            i++;
+            continue;
+        }
+        for (; j < n && !is_other(&o->spans.data[j], msg); j++) {
+            const hone_template_span *s = &o->spans.data[j];
+
+            if (belongs(s, msg)) {
+                run.own_end = s->end;
+                run.known |= s->work == msg;
+            }
+            if (copied_from(s, msg))
+                content += s->end - span_begin(o, j);
+        }
+        run.end = span_begin(o, j);
+        if (content > best) {
+            best = content;
+            *r = run;
+            found = true;
+        }
+        i = j;
+    }
+    if (!found)
+        return false;
+    for (size_t i = 0; !r->known && i <= n; i++) {      /* its header may lie before the first byte that is surely its own */
+        if (i == n || span_begin(o, i) >= r->begin) {
+            while (i > 0 && !is_other(&o->spans.data[i - 1], msg))
+                i--;
+            r->begin = span_begin(o, i);
+            break;
+        }
+    }
+    r->end = HONE_MAX(HONE_MIN(r->end, f->limit), r->begin);
+    r->own_end = HONE_MIN(r->own_end, r->end);
+    return true;
+}
+
+/* The first byte in [from, to) copied from the message's content, or `to`; the end of the last such byte (role included), or
+ * `from`. */
+static size_t first_content(const finder *f, int32_t msg, size_t from, size_t to)
+{
+    for (size_t i = 0; i < f->full->spans.len; i++)
+        if (copied_from(&f->full->spans.data[i], msg) && f->full->spans.data[i].end > from)
+            return HONE_MIN(HONE_MAX(span_begin(f->full, i), from), to);
+    return to;
+}
+
+static size_t last_copied(const finder *f, int32_t msg, size_t from, size_t to)
+{
+    size_t end = from;
+
+    for (size_t i = 0; i < f->full->spans.len && span_begin(f->full, i) < to; i++)
+        if (f->full->spans.data[i].source == msg)
+            end = HONE_MAX(end, HONE_MIN((size_t)f->full->spans.data[i].end, to));
+    return end;
+}
+
+static size_t common_prefix(const char *a, size_t n, const char *b, size_t m)
+{
+    size_t i = 0;
+
+    while (i < n && i < m && a[i] == b[i])
+        i++;
+    return i;
+}
+
+/* What asking for a generation prompt adds to a render of the first n messages. Empty if the template refuses them, or
+ * if it adds nothing. `with`: the render with the prompt. */
+static hone_status header_after(const chat_job *job, hone_str *header, hone_template_output *with, size_t n)
+{
+    hone_template_output without = { 0 };
+    hone_status          st;
+    size_t               same;
+
+    hone_str_clear(header);
+    st = chat_render_text(job, &without, n, false);
+    if (st == HONE_OK)
+        st = chat_render_text(job, with, n, true);
+    if (st == HONE_OK) {
+        same = common_prefix(hone_str_c(&without.text), without.text.len, hone_str_c(&with->text), with->text.len);
+        if (same < without.text.len) {      /* it also changed what came before: take what follows the last message */
+            size_t i = with->spans.len;
+
+            while (i > 0 && with->spans.data[i - 1].work < 0 && with->spans.data[i - 1].source < 0)
+                i--;
+            same = span_begin(with, i);
+        }
+        hone_str_append(header, hone_str_c(&with->text) + same, with->text.len - same);
+        st = hone_str_ok(header);
+    } else if (st == HONE_E_DATA || st == HONE_E_UNSUPPORTED) {
+        hone_str_clear(&with->text);
+        hone_status_clear();
+        st = HONE_OK;
+    }
+    hone_template_output_deinit(&without);
+    return st;
+}
+
+static bool text_is(const finder *f, size_t at, size_t end, const hone_str *s)
+{
+    return s->len && at <= end && s->len <= end - at && memcmp(hone_str_c(&f->full->text) + at, s->data, s->len) == 0;
+}
+
+/* `at`, or the last place before it, but not before `from`, that follows a newline or an added token. */
+static size_t back_to_boundary(const finder *f, size_t from, size_t at)
+{
+    size_t best = from;
+
+    for (size_t p = at; p > from && best == from; p--)
+        if (hone_str_c(&f->full->text)[p - 1] == '\n')
+            best = p;
+    for (size_t i = 0; i < f->tokens->len && f->tokens->data[i].end <= at; i++)
+        if (f->tokens->data[i].end > best && hone_tokenizer_is_added(f->job->chat->tok, f->tokens->data[i].id))
+            best = f->tokens->data[i].end;
+    return best;
+}
+
+/* Where the message's own text starts, after its header. */
+static size_t span_start(finder *f, const region *r, int32_t msg, const hone_str *header, const hone_str *prompted)
+{
+    const hone_str *const known[] = { header, &f->end_header, &f->used_header };
+    const hone_str *h = header->len ? header : &f->end_header;
+    const char     *text = hone_str_c(&f->full->text);
+    size_t          content = first_content(f, msg, r->begin, r->end), at;
+
+    if (header->len && prompted->len >= r->begin && prompted->len <= r->end && text_is(f, 0, r->end, prompted))
+        return prompted->len;
+    for (size_t i = 0; i < HONE_COUNTOF(known); i++) {
+        if (text_is(f, r->begin, r->end, known[i]))
+            return r->begin + known[i]->len;
+        if (content < r->end && content - r->begin >= known[i]->len &&
+            text_is(f, content - known[i]->len, content, known[i]))
+            return content;
+    }
+    if (!r->known)
+        return content;
+    /* The template wrote something else here than it would for a prompt: what both share, in whole lines and tokens. */
+    at = r->begin + common_prefix(hone_str_c(h), h->len, text + r->begin, HONE_MIN(content, r->end) - r->begin);
+    return back_to_boundary(f, r->begin, at);
+}
+
+static size_t span_end(const finder *f, const region *r, int32_t msg, size_t start)
+{
+    size_t last = last_copied(f, msg, start, r->end);
+
+    for (size_t i = 0; i < f->tokens->len && f->tokens->data[i].begin < r->end; i++)
+        if (f->tokens->data[i].begin >= last && hone_tokenizer_is_special(f->job->chat->tok, f->tokens->data[i].id))
+            return f->tokens->data[i].end;
+    return HONE_MAX(HONE_MAX(r->own_end, last), start);
+}
+
+static hone_status find_message(finder *f, chat_spans *out, int32_t msg)
+{
+    hone_template_output prompted = { 0 };
+    hone_str             header = HONE_STR_INIT;
+    chat_span            span = { .message = msg };
+    hone_status          st = HONE_OK;
+    region               r;
+
+    if (!find_region(f, &r, msg))
+        return HONE_OK;
+    HONE_GO(header_after(f->job, &header, &prompted, (size_t)msg));
+    span.begin = span_start(f, &r, msg, &header, &prompted.text);
+    span.end = span_end(f, &r, msg, span.begin);
+    if (header.len && span.begin == r.begin + header.len) {
+        hone_str_clear(&f->used_header);
+        hone_str_append(&f->used_header, header.data, header.len);
+        HONE_GO(hone_str_ok(&f->used_header));
+    }
+    if (span.end > span.begin)
+        HONE_GO(HONE_VEC_PUSH(out, span));
+out:
+    hone_str_deinit(&header);
+    hone_template_output_deinit(&prompted);
+    return st;
+}
+
+/* With {% generation %} blocks: exactly their bytes. */
+static hone_status marked_spans(chat_spans *out, const hone_template_output *full)
+{
+    for (size_t i = 0; i < full->spans.len; i++) {
+        const hone_template_span *s = &full->spans.data[i];
+        chat_span                 span = { span_begin(full, i), s->end, s->work >= 0 ? s->work : s->source };
+
+        if (!s->generation)
+            continue;
+        if (out->len && out->data[out->len - 1].end == span.begin &&
+            (span.message < 0 || out->data[out->len - 1].message == span.message))
+            out->data[out->len - 1].end = span.end;
+        else
+            HONE_TRY(HONE_VEC_PUSH(out, span));
+    }
+    return HONE_OK;
+}
+
+static void keep_in_order(chat_spans *spans)
+{
+    for (size_t i = 1; i < spans->len; i++) {
+        chat_span s = spans->data[i];
+        size_t    k = i;
+
+        for (; k > 0 && spans->data[k - 1].begin > s.begin; k--)
+            spans->data[k] = spans->data[k - 1];
+        spans->data[k] = s;
+    }
+}
+
+static bool by_assistant(const json_t *messages, size_t i)
+{
+    const char *role = json_string_value(json_object_get(json_array_get(messages, i), "role"));
+
+    return role && strcmp(role, "assistant") == 0;
+}
+
+hone_status chat_find_spans(const chat_job *job, chat_spans *out, const hone_template_output *full,
+                            const hone_encoding *tokens)
+{
+    finder               f = { .job = job, .full = full, .tokens = tokens, .limit = full->text.len };
+    hone_template_output scratch = { 0 };
+    size_t               n = json_array_size(job->messages);
+    hone_status          st = HONE_OK;
+
+    if (hone_template_has_generation(job->t))
+        return marked_spans(out, full);
+    HONE_GO(header_after(job, &f.end_header, &scratch, n));
+    if (job->options->generation_prompt)
+        f.limit -= HONE_MIN(f.end_header.len, f.limit);
+    for (size_t i = 0; i < n; i++)
+        if (by_assistant(job->messages, i))
+            HONE_GO(find_message(&f, out, (int32_t)i));
+    keep_in_order(out);
+out:
+    hone_str_deinit(&f.end_header);
+    hone_str_deinit(&f.used_header);
+    hone_template_output_deinit(&scratch);
+    return st;
+}
