@@ -62,7 +62,7 @@ static void column_sums_bf16(float *out, const void *a, int64_t ld, int64_t rows
     const hone_mm_set SET_CAT3(hone_mm_, SET, suffix) = {                                                     \
         .name = SET_TEXT(SET) #suffix, .isa = SET_ISA, .dtype = type,                                         \
         .mr = MR, .nr = NR, .vec = VEC, .unit = 1, .elem = 4,                                                 \
-        .kc = SET_KC, .mc = SET_MC / MR * MR, .nc = SET_NC, .strips = 16,                                     \
+        .kc = SET_KC, .mc = SET_MC / MR * MR, .nc = SET_NC, .strips = PACK_STRIPS,                                     \
         .rows_in_place = rows_in_place##suffix, .pack_a = pack_a_from##suffix, .pack_b = pack_b_from##suffix, \
         .tile = tile, .finish = finish, .column_sums = column_sums##suffix,                                   \
     }

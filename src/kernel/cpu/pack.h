@@ -11,6 +11,8 @@
 
 #include "kernel/cpu/matmul.h"
 
+enum { PACK_STRIPS = 16 };      /* strips of A packed together, of at most 8 rows */
+
 #define PACK_INLINE static inline __attribute__((always_inline))
 
 /* n elements to f32. */
@@ -57,6 +59,7 @@ PACK_INLINE void pack_a_f32(hone_mm_rows *out, float *dst, const hone_mm_operand
                             int64_t kc, const int mr, const bool bf16)
 {
     const int bytes = bf16 ? 2 : 4;
+    float     wide[PACK_STRIPS * 8];
 
     if (a->along_p) {
         *out = (hone_mm_rows){ (const char *)dst, kc * 4, 4 };
@@ -71,10 +74,14 @@ PACK_INLINE void pack_a_f32(hone_mm_rows *out, float *dst, const hone_mm_operand
 
         for (int64_t line = 0; line < rows * bytes; line += 64)     /* of the next strips */
             pack_prefetch(src, rows * bytes + line);
+        if (bf16) {                             /* long runs widen faster than short ones */
+            pack_to_f32(wide, src, rows, true);
+            src = (const char *)wide;
+        }
         for (; r + mr <= rows; r += mr)
-            pack_to_f32(dst + r * kc + p * mr, src + r * bytes, mr, bf16);
+            memcpy(dst + r * kc + p * mr, src + r * 4, (size_t)mr * 4);
         if (r < rows)
-            pack_to_f32(dst + r * kc + p * mr, src + r * bytes, rows - r, bf16);
+            memcpy(dst + r * kc + p * mr, src + r * 4, (size_t)(rows - r) * 4);
     }
 }
 
