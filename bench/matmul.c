@@ -3,8 +3,8 @@
  *
  *   bench_matmul [--threads N] [--set NAME] [--pass fwd|bwd|wgrad] [--kn] [--shape MxNxK] [--kc N] [--mc N] [--nc N]
  *
- * Without --set, the sets that this processor would use; without --shape, the products of a training step of qwen2 0.5B,
- * gpt2 124M and a 10M qwen3. N and K are the output and input width of the layer in every pass.
+ * Without --set, the sets that this processor would use; without --shape, the products of a training step of qwen2
+ * 0.5B, gpt2 124M and a 10M qwen3. N and K are the output and input width of the layer in every pass.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static double now(bool one_thread)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- peak ------------------------------------------------------------------------------------------------------------- */
+/* ---- peak -------------------------------------------------------------------------------------------------------- */
 
 enum { PEAK_STEPS = 200000, CHAINS = 12 };
 
@@ -80,7 +80,7 @@ static double peak_of(const hone_mm_set *set, hone_pool *pool)
     return best;
 }
 
-/* ---- products ----------------------------------------------------------------------------------------------------------- */
+/* ---- products ---------------------------------------------------------------------------------------------------- */
 
 static void *fixed_scratch(void *arg, size_t bytes)
 {
@@ -119,7 +119,8 @@ static void bench(const hone_mm_set *set, hone_pass pass, const int64_t shape[3]
     static const char *const passes[] = { "fwd", "bwd", "wgrad" };
     struct { void *p; size_t bytes; } scratch = { 0 };
     hone_kernel_env  env = { pool, fixed_scratch, &scratch };
-    hone_linear_args l = { .m = shape[0], .n = shape[1], .k = shape[2], .w_is_kn = kn, .accumulate = pass == HONE_PASS_BWD_WEIGHT };
+    hone_linear_args l = { .m = shape[0], .n = shape[1], .k = shape[2], .w_is_kn = kn,
+                           .accumulate = pass == HONE_PASS_BWD_WEIGHT };
     bool             bf16 = set->dtype == HONE_DTYPE_BF16, one = hone_pool_threads(pool) == 1;
     double           flop = 2.0 * (double)l.m * (double)l.n * (double)l.k, best = 1e30, start, peak;
     void            *x = fill(l.m * l.k, bf16), *y = fill(l.m * l.n, bf16), *w = NULL, *dw = NULL;
@@ -144,17 +145,17 @@ static void bench(const hone_mm_set *set, hone_pass pass, const int64_t shape[3]
         best = HONE_MIN(best, now(one) - t);
     }
     peak = HONE_MAX(peak, peak_of(set, pool));
-    printf("%-14s %-5s%s %5lld %6lld %6lld  %d  %8.1f GFLOP/s  %5.1f %%  of %6.1f   %6.1f GB/s of w   scratch %.2f MB\n", set->name,
-           passes[pass], kn ? " kn" : "   ", (long long)l.m, (long long)l.n, (long long)l.k, hone_pool_threads(pool),
-           flop / best * 1e-9, 100 * flop / best / HONE_MAX(peak, 1), peak * 1e-9,
+    printf("%-14s %-5s%s %5lld %6lld %6lld  %d  %8.1f GFLOP/s  %5.1f %%  of %6.1f   %6.1f GB/s of w   "
+           "scratch %.2f MB\n", set->name, passes[pass], kn ? " kn" : "   ", (long long)l.m, (long long)l.n,
+           (long long)l.k, hone_pool_threads(pool), flop / best * 1e-9, 100 * flop / best / HONE_MAX(peak, 1), peak * 1e-9,
            (double)(l.n * l.k) * (bf16 ? 2 : 4) / best * 1e-9, (double)scratch.bytes / 1e6);
     fflush(stdout);
     free(x), free(y), free(w), free(dw), free(scratch.p);
 }
 
 static const int64_t shapes[][3] = {
-    { 512, 896, 896 }, { 512, 128, 896 }, { 512, 4864, 896 }, { 512, 896, 4864 }, { 1024, 896, 896 }, { 1024, 4864, 896 },
-    { 1024, 896, 4864 }, { 256, 151936, 896 },
+    { 512, 896, 896 }, { 512, 128, 896 }, { 512, 4864, 896 }, { 512, 896, 4864 }, 
+    { 1024, 896, 896 }, { 1024, 4864, 896 }, { 1024, 896, 4864 }, { 256, 151936, 896 },
     { 1024, 768, 768 }, { 1024, 2304, 768 }, { 1024, 3072, 768 }, { 1024, 768, 3072 }, { 256, 50257, 768 },
     { 1024, 256, 256 }, { 1024, 768, 256 }, { 1024, 256, 768 }, { 256, 8192, 256 },
 };

@@ -1,5 +1,5 @@
-"""The products of bench/matmul.c by PyTorch, one line each: dtype pass m n k GFLOP/s. One thread is timed by its processor
-time, as there. Weight gradients are added to an f32 dw, as training does.
+"""The products of bench/matmul.c by PyTorch, one line each: dtype pass m n k GFLOP/s. One thread is timed by its
+processor time, as there. Weight gradients are added to an f32 dw, as training does.
 
   python bench/matmul_torch.py [threads]
 """

@@ -1,4 +1,4 @@
-/* Products of `linear`: every kernel set that this processor has, every pass, layout and flag, at sizes that fit no tile. */
+/* Products of `linear`: every kernel set this processor has, every pass, layout and flag, at sizes that fit no tile. */
 #include "hone_test.h"
 
 #include <float.h>
@@ -10,7 +10,7 @@
 #include "kernel/cpu/cpu.h"
 #include "kernel/cpu/matmul.h"
 
-/* ---- memory, data --------------------------------------------------------------------------------------------------- */
+/* ---- memory, data ------------------------------------------------------------------------------------------------ */
 
 /* Scratch as a device gives it: aligned, of exactly the size asked for (sanitizers see the ends), full of NaNs. */
 typedef struct arena { void *base; } arena;
@@ -65,7 +65,7 @@ static void array_free(array *a)
     hone_free(a->value);
 }
 
-/* ---- one case --------------------------------------------------------------------------------------------------------- */
+/* ---- one case ---------------------------------------------------------------------------------------------------- */
 
 typedef struct problem {
     const hone_mm_set *set;
@@ -87,7 +87,8 @@ static void data_make(data *d, const problem *p)
     d->residual = array_new(p->m * p->n, bf16, &state);
     d->dy = array_new(p->m * p->n, bf16, &state);
     d->dbias = array_new(p->n, false, &state);
-    d->out = array_new(fwd ? p->m * p->n : bwd ? p->m * p->k : p->n * p->k, fwd ? bf16 && !p->y_is_acc : bwd && bf16, &state);
+    d->out = array_new(fwd ? p->m * p->n : bwd ? p->m * p->k : p->n * p->k,
+                       fwd ? bf16 && !p->y_is_acc : bwd && bf16, &state);
     if (p->alias)
         memcpy(d->out.data, d->residual.data, array_bytes(&d->out));
 }
@@ -152,7 +153,8 @@ static void check_close(const problem *p, const char *what, int64_t i, int64_t j
     if (!(fabs(got - want) <= bound))
         fail_msg("%s %s m %d n %d k %d kn %d acc %d add %d bias %d residual %d alias %d: %s[%d, %d] is %.9g, not %.9g "
                  "(bound %g)", p->set->name, hone_pass_name(p->pass), (int)p->m, (int)p->n, (int)p->k, p->w_is_kn,
-                 p->y_is_acc, p->accumulate, p->with_bias, p->with_residual, p->alias, what, (int)i, (int)j, got, want, bound);
+                 p->y_is_acc, p->accumulate, p->with_bias, p->with_residual, p->alias, what,
+                 (int)i, (int)j, got, want, bound);
 }
 
 static void check(const problem *p)
@@ -169,7 +171,8 @@ static void check(const problem *p)
             double  size, want = expected(p, &d, i, j, &size), extra = 0;
 
             if (p->pass == HONE_PASS_FWD)
-                extra = (p->with_bias ? d.bias.value[j] : 0) + (p->with_residual || p->alias ? d.residual.value[at] : 0);
+                extra = (p->with_bias ? d.bias.value[j] : 0)
+                      + (p->with_residual || p->alias ? d.residual.value[at] : 0);
             else if (p->accumulate)
                 extra = d.out.value[at];
             want += extra;
@@ -188,7 +191,7 @@ static void check(const problem *p)
     data_free(&d);
 }
 
-/* ---- tests -------------------------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 extern const hone_mm_set hone_mm_amx_emulated;
@@ -211,7 +214,8 @@ static const hone_mm_set *usable_set(int s)
 
 static const int64_t sizes[][3] = {
     { 1, 1, 1 }, { 1, 2, 3 }, { 2, 1, 5 }, { 3, 7, 1 }, { 5, 17, 2 }, { 6, 64, 32 }, { 7, 65, 33 }, { 13, 31, 257 },
-    { 1, 131, 129 }, { 97, 16, 15 }, { 31, 127, 61 }, { 17, 129, 523 }, { 257, 33, 47 }, { 101, 7, 1151 }, { 12, 48, 512 },
+    { 1, 131, 129 }, { 97, 16, 15 }, { 31, 127, 61 }, { 17, 129, 523 }, { 257, 33, 47 },
+    { 101, 7, 1151 }, { 12, 48, 512 },
     { 523, 3, 5 }, { 3, 1031, 9 }, { 9, 5, 523 },
 };
 
@@ -303,7 +307,8 @@ static void check_rows(const problem *whole, const data *before, const data *aft
     data_make(&d, &part);
     memcpy(d.x.data, (char *)before->x.data + (size_t)(first * whole->k) * elem, array_bytes(&d.x));
     memcpy(d.dy.data, (char *)before->dy.data + (size_t)(first * whole->n) * elem, array_bytes(&d.dy));
-    memcpy(d.residual.data, (char *)before->residual.data + (size_t)(first * whole->n) * elem, array_bytes(&d.residual));
+    memcpy(d.residual.data, (char *)before->residual.data + (size_t)(first * whole->n) * elem,
+           array_bytes(&d.residual));
     memcpy(d.w.data, before->w.data, array_bytes(&d.w));
     memcpy(d.bias.data, before->bias.data, array_bytes(&d.bias));
     memcpy(d.out.data, (char *)before->out.data + (size_t)first * row, array_bytes(&d.out));

@@ -111,7 +111,10 @@ static void run_task(void *arg, int64_t task, int worker)
     }
     bm = task % p->blocks_m;
     bn = task / p->blocks_m;
-    b = (block){ .p = p, .i0 = bm * p->mb, .j0 = bn * p->nb, .b = mem, .a = mem + p->a_at, .c = (float *)(mem + p->c_at) };
+    b = (block){ .p = p, .i0 = bm * p->mb, .j0 = bn * p->nb };
+    b.b = mem;
+    b.a = mem + p->a_at;
+    b.c = (float *)(mem + p->c_at);
     b.rows = HONE_MIN(p->mb, p->m - b.i0);
     b.cols = HONE_MIN(p->nb, p->n - b.j0);
     if (p->set->enter)
@@ -223,7 +226,8 @@ static hone_status backward_weight(const hone_mm_set *set, const hone_kernel_env
     return HONE_OK;
 }
 
-hone_status hone_mm_linear(const hone_mm_set *set, hone_pass pass, const hone_kernel_env *env, const hone_linear_args *args)
+hone_status hone_mm_linear(const hone_mm_set *set, hone_pass pass, const hone_kernel_env *env,
+                           const hone_linear_args *args)
 {
     switch (pass) {
     case HONE_PASS_FWD: return forward(set, env, args);
@@ -232,10 +236,11 @@ hone_status hone_mm_linear(const hone_mm_set *set, hone_pass pass, const hone_ke
     }
 }
 
-/* ---- the sets ----------------------------------------------------------------------------------------------------------- */
+/* ---- the sets ---------------------------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-#define SETS(X) X(portable_f32) X(portable_bf16) X(avx2_f32) X(avx2_bf16) X(avx512_f32) X(avx512_bf16) X(avx512bf16) X(amx)
+#define SETS(X)                                                             \
+    X(portable_f32) X(portable_bf16) X(avx2_f32) X(avx2_bf16) X(avx512_f32) X(avx512_bf16) X(avx512bf16) X(amx)
 #else
 #define SETS(X) X(portable_f32) X(portable_bf16)
 #endif
@@ -261,8 +266,8 @@ const hone_mm_set *const hone_mm_sets[] = {
     NULL
 };
 
-/* VDPBF16PS does two multiply-adds for one of FMA. AMD's processors (Zen 4 and 5 measured) issue as many of either, Intel's
- * (a server part with AMX measured) a quarter as many: there, bf16 widened to f32 is twice as fast. */
+/* VDPBF16PS does two multiply-adds for one of FMA. AMD's processors (Zen 4 and 5 measured) issue as many of either,
+ * Intel's (a server part with AMX measured) a quarter as many: there, bf16 widened to f32 is twice as fast. */
 static bool dot_is_slow(void)
 {
 #if defined(__x86_64__)

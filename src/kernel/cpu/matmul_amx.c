@@ -1,9 +1,9 @@
 /*
  * Matrix products of bf16 with AMX: tiles of 32 x 32 in four accumulators, two tile registers for each operand.
  *
- * A step takes 32 p's: c = c + (E + O), where E and O are FMA chains from zero over the even and the odd p's, with denormals
- * taken as zero (TDPBF16PS). A block of p goes on from the sums of the blocks before it. Rows, columns and p's that are not
- * there are packed as zeros, so every tile is a whole one and one configuration serves all.
+ * A step takes 32 p's: c = c + (E + O), where E and O are FMA chains from zero over the even and the odd p's, with
+ * denormals taken as zero (TDPBF16PS). A block of p goes on from the sums of the blocks before it. Rows, columns and
+ * p's that are not there are packed as zeros, so every tile is a whole one and one configuration serves all.
  *
  * The operations on tiles are macros, so that a test can put plain C in their place (tests/support/amx_emulated.c).
  */
@@ -48,14 +48,15 @@ static void enter(void)
 
 static void leave(void) { AMX_RELEASE(); }
 
-/* Tile registers: 0 … 3 sums (row half · 2 + column half), 4 and 5 rows of A, 6 and 7 columns of B. A strip of A stays in the
- * first-level cache while the panels of B stream past. */
-PACK_INLINE void multiply(float *c, const char *a, const char *b, int64_t steps, const bool two_rows, const bool two_cols, bool add)
+/* Tile registers: 0 … 3 sums (row half · 2 + column half), 4 and 5 rows of A, 6 and 7 columns of B. A strip of A stays
+ * in the first-level cache while the panels of B stream past. */
+PACK_INLINE void multiply(float *c, const char *a, const char *b, int64_t steps, const bool two_rows,
+                          const bool two_cols, bool add)
 {
     enum { C_ROW = NR * sizeof(float) };
     float *lower = c + SIDE * NR;
 
-    __asm__ volatile("" ::: "memory");          /* what was packed is in memory: the loads below do not say what they read */
+    __asm__ volatile("" ::: "memory");          /* the loads below do not tell the compiler what they read */
     if (add) {
         AMX_LOAD(0, c, C_ROW);
         if (two_cols) AMX_LOAD(1, c + SIDE, C_ROW);
@@ -108,7 +109,8 @@ static bool rows_in_place(hone_mm_rows *out, const hone_mm_operand *a, int64_t i
 }
 
 /* Strips [kc / 32][2] of tiles of 16 rows x 32 p's; the second tile is left out where no row falls into it. */
-static void pack_a(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64_t i0, int64_t rows, int64_t p0, int64_t kc)
+static void pack_a(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64_t i0, int64_t rows, int64_t p0,
+                   int64_t kc)
 {
     int64_t strip_bytes = (kc + DEPTH - 1) / DEPTH * (MR / SIDE) * TILE_BYTES;
 

@@ -1,8 +1,8 @@
 /*
  * Matrix products of bf16 with VDPBF16PS: tiles of 6 x 64.
  *
- * A step takes two p's: c = fma(a_even, b_even, fma(a_odd, b_odd, c)), with denormals taken as zero. An odd last p is paired
- * with zeros.
+ * A step takes two p's: c = fma(a_even, b_even, fma(a_odd, b_odd, c)), with denormals taken as zero. An odd last p is
+ * paired with zeros.
  */
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -38,7 +38,8 @@ static bool rows_in_place(hone_mm_rows *out, const hone_mm_operand *a, int64_t i
     return true;
 }
 
-static void pack_a(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64_t i0, int64_t rows, int64_t p0, int64_t kc)
+static void pack_a(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64_t i0, int64_t rows, int64_t p0,
+                   int64_t kc)
 {
     int64_t even = (kc + 1) / 2 * 2;
 
@@ -73,8 +74,8 @@ static void pack_a(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64
 }
 
 /* 16 columns x 16 pairs of a panel of `width` columns. */
-PACK_INLINE void pack_block(int32_t *panel, const hone_mm_operand *b, int64_t j0, int cols, int64_t p0, int64_t kc, int width,
-                            int j, int64_t p)
+PACK_INLINE void pack_block(int32_t *panel, const hone_mm_operand *b, int64_t j0, int cols, int64_t p0, int64_t kc,
+                            int width, int j, int64_t p)
 {
     int     np = (int)HONE_MIN(32, kc - p);
     __m512i r[16];

@@ -21,14 +21,14 @@ static bool rows_in_place_bf16(hone_mm_rows *out, const hone_mm_operand *a, int6
     return false;
 }
 
-static void pack_a_from_f32(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64_t i0, int64_t rows, int64_t p0,
-                            int64_t kc)
+static void pack_a_from_f32(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64_t i0, int64_t rows,
+                            int64_t p0, int64_t kc)
 {
     pack_a_f32(out, dst, a, i0, rows, p0, kc, MR, false);
 }
 
-static void pack_a_from_bf16(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64_t i0, int64_t rows, int64_t p0,
-                             int64_t kc)
+static void pack_a_from_bf16(hone_mm_rows *out, void *dst, const hone_mm_operand *a, int64_t i0, int64_t rows,
+                            int64_t p0, int64_t kc)
 {
     pack_a_f32(out, dst, a, i0, rows, p0, kc, MR, true);
 }
@@ -48,12 +48,14 @@ static void finish(const hone_mm_output *o, const float *tiles, int64_t i0, int 
     pack_finish(o, tiles, i0, rows, j0, cols, MR, NR);
 }
 
-static void column_sums_f32(float *out, const void *a, int64_t ld, int64_t rows, int64_t j0, int64_t j1, bool accumulate)
+static void column_sums_f32(float *out, const void *a, int64_t ld, int64_t rows, int64_t j0, int64_t j1,
+                            bool accumulate)
 {
     pack_column_sums(out, a, ld, rows, j0, j1, accumulate, false);
 }
 
-static void column_sums_bf16(float *out, const void *a, int64_t ld, int64_t rows, int64_t j0, int64_t j1, bool accumulate)
+static void column_sums_bf16(float *out, const void *a, int64_t ld, int64_t rows, int64_t j0, int64_t j1,
+                            bool accumulate)
 {
     pack_column_sums(out, a, ld, rows, j0, j1, accumulate, true);
 }

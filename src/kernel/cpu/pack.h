@@ -31,8 +31,8 @@ PACK_INLINE const char *pack_at(const hone_mm_operand *o, int64_t index, int byt
     return (const char *)o->data + index * bytes;
 }
 
-/* Have memory `bytes` on from p brought near, to read or to write; it need not be there. Short runs of many rows are what
- * processors do not foresee. */
+/* Have memory `bytes` on from p brought near, to read or to write; it need not be there. Short runs of many rows are
+ * what processors do not foresee. */
 PACK_INLINE void pack_prefetch(const char *p, int64_t bytes)
 {
     __builtin_prefetch((const char *)((uintptr_t)p + (uintptr_t)bytes), 0, 2);
@@ -43,7 +43,7 @@ PACK_INLINE void pack_prefetch_write(const char *p, int64_t bytes)
     __builtin_prefetch((const char *)((uintptr_t)p + (uintptr_t)bytes), 1, 2);
 }
 
-/* ---- A ---------------------------------------------------------------------------------------------------------------- */
+/* ---- A ----------------------------------------------------------------------------------------------------------- */
 
 /* f32 rows are read in place in either layout. */
 PACK_INLINE bool pack_rows_in_place_f32(hone_mm_rows *out, const hone_mm_operand *a, int64_t i0, int64_t p0)
@@ -55,8 +55,8 @@ PACK_INLINE bool pack_rows_in_place_f32(hone_mm_rows *out, const hone_mm_operand
 }
 
 /* Strips of f32: rows one after another when A lies along p, else mr-wide panels [kc][mr]. */
-PACK_INLINE void pack_a_f32(hone_mm_rows *out, float *dst, const hone_mm_operand *a, int64_t i0, int64_t rows, int64_t p0,
-                            int64_t kc, const int mr, const bool bf16)
+PACK_INLINE void pack_a_f32(hone_mm_rows *out, float *dst, const hone_mm_operand *a, int64_t i0, int64_t rows,
+                            int64_t p0, int64_t kc, const int mr, const bool bf16)
 {
     const int bytes = bf16 ? 2 : 4;
     float     wide[PACK_STRIPS * 8];
@@ -85,11 +85,11 @@ PACK_INLINE void pack_a_f32(hone_mm_rows *out, float *dst, const hone_mm_operand
     }
 }
 
-/* ---- B ---------------------------------------------------------------------------------------------------------------- */
+/* ---- B ----------------------------------------------------------------------------------------------------------- */
 
 /* B stored along j: rows of the panel are runs of the source. */
-PACK_INLINE void pack_b_runs_f32(float *restrict dst, const hone_mm_operand *b, int64_t j0, int cols, int64_t p0, int64_t kc,
-                                 const int nr, const int vec, const bool bf16)
+PACK_INLINE void pack_b_runs_f32(float *restrict dst, const hone_mm_operand *b, int64_t j0, int cols, int64_t p0,
+                                 int64_t kc, const int nr, const int vec, const bool bf16)
 {
     const int bytes = bf16 ? 2 : 4;
     int       width = (cols + vec - 1) / vec * vec;
@@ -132,7 +132,7 @@ PACK_INLINE void pack_b_transpose_f32(float *restrict dst, const hone_mm_operand
     }
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------------------------- */
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
 
 PACK_INLINE void pack_add(float *restrict sum, const void *restrict src, int n, bool bf16)
 {
@@ -177,8 +177,8 @@ PACK_INLINE void pack_finish_run(const hone_mm_output *o, const float *tile, int
         memcpy(out, sum, (size_t)n * sizeof *sum);
 }
 
-PACK_INLINE void pack_finish(const hone_mm_output *o, const float *tiles, int64_t i0, int rows, int64_t j0, int64_t cols,
-                             const int mr, const int nr)
+PACK_INLINE void pack_finish(const hone_mm_output *o, const float *tiles, int64_t i0, int rows, int64_t j0,
+                             int64_t cols, const int mr, const int nr)
 {
     for (int r = 0; r < rows; r++) {
         const float *row = tiles + r * nr;
