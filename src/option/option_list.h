@@ -413,6 +413,7 @@
     I(RUN,   threads, "0", 0, 1024, "threads that compute; 0 = as many as processors; the result does not depend "     \
       "on it")                                                                                                         \
     B(RUN,   verbose, "false", "say more, and where an error passed")                                                  \
+    B(RUN,   profile, "false", "show at the end where the time went, per op and pass")                                 \
     E(YES,   data_format, "auto", HONE_CHOICES_(HONE_DATA_FORMAT_VALUES), "what rows hold; auto = as "                 \
       "dataset_info.json says, or by the keys of the first row")                                                       \
     E(YES,   bad_rows, "error", HONE_CHOICES_(HONE_BAD_ROWS_VALUES), "rows that cannot be rendered: refuse the "       \

@@ -11,6 +11,7 @@
 #include "train/batch.h"
 #include "train/checkpoint.h"
 #include "train/peak.h"
+#include "train/profile.h"
 #include "train/run.h"
 
 static double now(void)
@@ -90,6 +91,7 @@ static hone_status one_step(hone_run *run, hone_step_metrics *m)
     }
     run->step++;
     m->seconds = now() - start;
+    run->seconds += m->seconds;
     m->flops = run->ctx->profile->flops - flops;
     m->memory = hone_device_get_stats(run->ctx->device).reserved_peak;
     return HONE_OK;
@@ -189,6 +191,8 @@ hone_status hone_run_train(hone_run *run)
                       "saved as %s/checkpoint-%lld, and the same command goes on from there", (long long)run->step,
                       o->output_dir, (long long)run->step);
     }
+    if (o->profile)
+        hone_profile_log(run->ctx, run->seconds);
     HONE_GO(finish(run));
 out:
     hone_metrics_destroy(&run->metrics);

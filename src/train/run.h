@@ -30,6 +30,7 @@ typedef struct hone_run {
     int64_t             step;           /* completed optimizer steps */
     int64_t             updates;        /* of them, those that changed the weights (a skipped step does not) */
     int64_t             total_steps;
+    double              seconds;        /* of the steps of this process */
     char               *identity;       /* what the result depends on; two runs with equal text are the same run */
 } hone_run;
 

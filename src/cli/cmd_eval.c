@@ -1,0 +1,30 @@
+/* hone eval CONFIG.yaml [--key value]: loss and perplexity on eval_dataset, on the rows that val_size holds out, or on dataset. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "option/option.h"
+#include "train/run.h"
+
+hone_status hone_cmd_eval(int argc, char **argv)
+{
+    hone_status   st = HONE_OK;
+    hone_options *options = NULL;
+    hone_run      run = { 0 };
+    hone_log      log = hone_log_stderr(HONE_LOG_INFO);
+    char          a[32], b[32];
+    double        loss;
+    int64_t       tokens;
+
+    HONE_GO(hone_options_load(&options, NULL, argc, argv));
+    HONE_GO(hone_run_open_eval(&run, options, &log));
+    HONE_GO(hone_run_evaluate(&run, run.eval ? run.eval : run.train, &loss, &tokens));
+    HONE_GO_CHECK(isfinite(loss), HONE_E_NUMERIC, "the loss is not finite: the weights or the data are broken");
+    printf("{\"loss\":%s,\"tokens\":%lld,\"perplexity\":%s}\n", hone_format_f64(a, loss), (long long)tokens,
+           isfinite(exp(loss)) ? hone_format_f64(b, exp(loss)) : "null");
+out:
+    hone_run_close(&run);
+    hone_options_destroy(&options);
+    return st;
+}

@@ -1,0 +1,49 @@
+/* hone train CONFIG.yaml [--key value]: train a model as the options say. */
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "option/option.h"
+#include "train/run.h"
+
+/* The one thing a signal handler may touch. */
+static volatile sig_atomic_t stop_signal;
+
+/* The first signal asks for a save; the second ends the program at once, as an impatient user expects. */
+static void on_signal(int number)
+{
+    if (stop_signal)
+        _exit(128 + number);
+    stop_signal = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = { .sa_handler = on_signal };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+hone_status hone_cmd_train(int argc, char **argv)
+{
+    hone_status   st = HONE_OK;
+    hone_options *options = NULL;
+    hone_run      run = { .stop = &stop_signal };
+    hone_log      log;
+
+    HONE_GO(hone_options_load(&options, NULL, argc, argv));
+    HONE_GO(hone_options_check_train(options));
+    log = hone_log_stderr(options->verbose ? HONE_LOG_DEBUG : HONE_LOG_INFO);
+    for (size_t i = 0; i < hone_options_notes(options)->n; i++)
+        hone_info(&log, "note: %s", hone_options_notes(options)->v[i]);
+    HONE_GO(hone_run_open(&run, options, &log));
+    catch_signals();
+    HONE_GO(hone_run_train(&run));
+out:
+    hone_run_close(&run);
+    hone_options_destroy(&options);
+    return st;
+}
