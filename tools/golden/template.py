@@ -113,24 +113,24 @@ CONVERSATIONS = {
     "system": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}],
     "turns": [{"role": "user", "content": " One? "}, {"role": "assistant", "content": "1"}, {"role": "user", "content": "Zwei 二?"},
               {"role": "assistant", "content": " 2\n"}, {"role": "user", "content": "3?"}, {"role": "assistant", "content": "3"}],
-    "think": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "<think>\nhm\n</think>\n\nb"}, {"role": "user", "content": "c"},
-              {"role": "assistant", "content": "<think>\nso\n</think>\n\nd"}],
-    "reasoning": [{"role": "user", "content": "a"}, {"role": "assistant", "reasoning_content": "hm", "content": "b"}],
+    "think": [{"role": "user", "content": "Alpha"}, {"role": "assistant", "content": "<think>\nhm\n</think>\n\nBravo"}, {"role": "user", "content": "Carla"},
+              {"role": "assistant", "content": "<think>\nso\n</think>\n\nDelta"}],
+    "reasoning": [{"role": "user", "content": "Alpha"}, {"role": "assistant", "reasoning_content": "hm", "content": "Bravo"}],
     "tools": [{"role": "user", "content": "weather?"},
               {"role": "assistant", "content": "let me look", "tool_calls": [
                   {"type": "function", "id": "call12345", "function": {"name": "weather", "arguments": {"city": "北京", "days": 2, "hourly": True, "unit": None, "f": 1.5}}}]},
               {"role": "tool", "tool_call_id": "call12345", "name": "weather", "content": "{\"t\": 21}"}, {"role": "assistant", "content": "21 °C"}],
     "calls": [{"role": "user", "content": "weather?"},
               {"role": "assistant", "content": "", "tool_calls": [
-                  {"type": "function", "id": "call12345", "function": {"name": "weather", "arguments": {"city": "A"}}},
-                  {"type": "function", "id": "call12346", "function": {"name": "weather", "arguments": {"city": "B"}}}]},
+                  {"type": "function", "id": "call12345", "function": {"name": "weather", "arguments": {"city": "Aachen"}}},
+                  {"type": "function", "id": "call12346", "function": {"name": "weather", "arguments": {"city": "Bonn"}}}]},
               {"role": "tool", "tool_call_id": "call12345", "name": "weather", "content": "1"}, {"role": "tool", "tool_call_id": "call12346", "name": "weather", "content": "2"},
               {"role": "assistant", "content": "1 and 2"}],
     "string_arguments": [{"role": "user", "content": "weather?"},
-                         {"role": "assistant", "content": None, "tool_calls": [{"type": "function", "id": "call12345", "function": {"name": "weather", "arguments": "{\"city\": \"A\"}"}}]},
+                         {"role": "assistant", "content": None, "tool_calls": [{"type": "function", "id": "call12345", "function": {"name": "weather", "arguments": "{\"city\": \"Aachen\"}"}}]},
                          {"role": "tool", "tool_call_id": "call12345", "name": "weather", "content": "1"}],
     "no_user": [{"role": "system", "content": "Only a system message."}],
-    "assistant_twice": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "assistant", "content": "c"}],
+    "assistant_twice": [{"role": "user", "content": "Alpha"}, {"role": "assistant", "content": "Bravo"}, {"role": "assistant", "content": "Carla"}],
     "empty": [{"role": "user", "content": ""}, {"role": "assistant", "content": ""}],
     "parts": [{"role": "user", "content": [{"type": "text", "text": "part one"}, {"type": "text", "text": " two"}]}, {"role": "assistant", "content": [{"type": "text", "text": "ok"}]}],
 }
@@ -219,7 +219,7 @@ def rule_spans(tok, messages, render, text, offsets):
         if start is None or region is None or not text.startswith(start) or not text.startswith(region):
             return None
         content = (message["content"] if isinstance(message["content"], str) else "").split("</think>")[-1].strip()
-        last = max(region.rfind(content) + len(content), len(start))
+        last = max(region.rfind(content) + len(content) if content else 0, len(start))
         for call in message.get("tool_calls") or []:  # the last copied byte is the last string of the arguments
             arguments = call["function"]["arguments"]
             city = arguments if isinstance(arguments, str) else [v for v in arguments.values() if isinstance(v, str)][-1]

@@ -1,0 +1,287 @@
+/* Loss masks where renders of a conversation's beginning are no beginnings of its render, and other corners; loading. */
+#include <stdio.h>
+
+#include "base/file.h"
+#include "hone_test.h"
+#include "text/chat.h"
+
+static hone_tokenizer *tok;
+
+static int load_tokenizer(void **state)
+{
+    (void)state;
+    return hone_tokenizer_load(&tok, TEST_DATA "/data/template/tokenizer") != HONE_OK;
+}
+
+static int free_tokenizer(void **state)
+{
+    (void)state;
+    hone_tokenizer_destroy(&tok);
+    return 0;
+}
+
+static json_t *parse(const char *text)
+{
+    json_t *j;
+
+    T_OK(hone_json_parse(&j, text, strlen(text), "test"));
+    return j;
+}
+
+static hone_chat *chat_of(const char *source)
+{
+    hone_chat *c;
+
+    T_OK(hone_chat_create(&c, source, strlen(source), "t", tok));
+    return c;
+}
+
+static hone_chat *chat_of_file(const char *name)
+{
+    char      *path = hone_path_join(TEST_DATA "/data/template", name), *source;
+    size_t     n;
+    hone_chat *c;
+
+    T_OK(hone_file_read_all(&source, &n, path));
+    c = chat_of(source);
+    hone_free(source);
+    hone_free(path);
+    return c;
+}
+
+/* The supervised text, as "[message:text]" for each run of tokens of one message. */
+static char *supervised(const hone_chat_render *r)
+{
+    hone_str out = HONE_STR_INIT;
+
+    for (size_t i = 0; i < r->tokens.len; i++) {
+        if (!r->mask.data[i])
+            continue;
+        if (!i || !r->mask.data[i - 1] || r->message.data[i] != r->message.data[i - 1])
+            hone_str_printf(&out, "[%d:", r->message.data[i]);
+        hone_str_append(&out, hone_str_c(&r->text) + r->tokens.data[i].begin, r->tokens.data[i].end - r->tokens.data[i].begin);
+        if (i + 1 == r->tokens.len || !r->mask.data[i + 1] || r->message.data[i] != r->message.data[i + 1])
+            hone_str_putc(&out, ']');
+    }
+    return hone_str_take(&out);
+}
+
+/* Render and compare the supervised text; takes the chat over. */
+static void expect(hone_chat *c, const char *messages, const char *kwargs, bool prompt, const char *want)
+{
+    json_t           *m = parse(messages), *k = kwargs ? parse(kwargs) : NULL;
+    hone_chat_options options = { .template_kwargs = k, .generation_prompt = prompt };
+    hone_chat_render  r = { 0 };
+    char             *got;
+
+    T_OK(hone_chat_render_messages(c, &r, m, &options));
+    got = supervised(&r);
+    assert_string_equal(got ? got : "", want);
+    hone_free(got);
+    hone_chat_render_deinit(&r);
+    hone_chat_destroy(&c);
+    json_decref(m);
+    json_decref(k);
+}
+
+#define U(text) "{\"role\":\"user\",\"content\":\"" text "\"}"
+#define A(text) "{\"role\":\"assistant\",\"content\":\"" text "\"}"
+#define S(text) "{\"role\":\"system\",\"content\":\"" text "\"}"
+
+static void every_turn_has_its_terminator(void **state)
+{
+    static const char turns[] = "[" U("one") "," A("Eins") "," U("two") "," A("Zwei") "," U("three") "," A("Drei") "]";
+
+    (void)state;
+    expect(chat_of_file("chatml.jinja"), turns, NULL, false, "[1:Eins<|im_end|>][3:Zwei<|im_end|>][5:Drei<|im_end|>]");
+    expect(chat_of_file("headers.jinja"), turns, NULL, false, "[1:Eins<|eot_id|>][3:Zwei<|eot_id|>][5:Drei<|eot_id|>]");
+    expect(chat_of_file("brackets.jinja"), turns, NULL, false, "[1: Eins</s>][3: Zwei</s>][5: Drei</s>]");
+    expect(chat_of_file("chatml_marked.jinja"), turns, NULL, false, "[1:Eins<|im_end|>][3:Zwei<|im_end|>][5:Drei<|im_end|>]");
+    expect(chat_of_file("chatml.jinja"), turns, NULL, true, "[1:Eins<|im_end|>][3:Zwei<|im_end|>][5:Drei<|im_end|>]");
+}
+
+static void nothing_to_supervise(void **state)
+{
+    (void)state;
+    expect(chat_of_file("chatml.jinja"), "[" S("only") "]", NULL, false, "");
+    expect(chat_of_file("chatml.jinja"), "[" S("a") "," U("assistant") "]", NULL, true, "");
+    expect(chat_of_file("chatml.jinja"), "[" U("a") "," A("") "]", NULL, false, "[1:<|im_end|>]");
+    expect(chat_of_file("chatml.jinja"), "[" A("first") "]", NULL, false, "[0:first<|im_end|>]");
+}
+
+/* History without its reasoning: the render of the beginning is not a beginning of the render. */
+static void history_that_changes(void **state)
+{
+    static const char turns[] = "[" U("a") "," A("<think>\\nhm\\n</think>\\n\\nBee") "," U("c") ","
+                                A("<think>\\nso\\n</think>\\n\\nDee") "]";
+    static const char plain[] = "[" U("a") "," A("Bee") "," U("c") "," A("Dee") "]";
+
+    (void)state;
+    expect(chat_of_file("thinking.jinja"), turns, NULL, false,
+           "[1:Bee<|im_end|>][3:<think>\nso\n</think>\n\nDee<|im_end|>]");
+    /* what the prompt supplies, the empty reasoning, carries no loss; a turn without it starts after the role */
+    expect(chat_of_file("thinking.jinja"), plain, "{\"enable_thinking\": false}", false, "[1:Bee<|im_end|>][3:Dee<|im_end|>]");
+    expect(chat_of_file("thinking.jinja"), plain, NULL, false,
+           "[1:Bee<|im_end|>][3:<think>\n\n</think>\n\nDee<|im_end|>]");
+    /* content that begins like the prompt's reasoning, but is not it */
+    expect(chat_of_file("thinking.jinja"), "[" U("a") "," A("<th Bee") "," U("c") "]", "{\"enable_thinking\": false}", false,
+           "[1:<th Bee<|im_end|>]");
+}
+
+static void tool_calls(void **state)
+{
+#define CALL(arguments) "{\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":" arguments "}}"
+    static const char chain[] =
+        "[" U("a") ",{\"role\":\"assistant\",\"content\":\"let me look\",\"tool_calls\":[" CALL("{\"x\":1}") "," CALL("\"{}\"") "]},"
+        "{\"role\":\"tool\",\"content\":\"r\"}," A("Done") "]";
+
+    (void)state;
+    expect(chat_of_file("thinking.jinja"), chain, NULL, false,
+           "[1:let me look\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"x\": 1}}\n</tool_call>\n"
+           "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call><|im_end|>]"
+           "[3:<think>\n\n</think>\n\nDone<|im_end|>]");
+    expect(chat_of_file("headers.jinja"),
+           "[" U("a") ",{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[" CALL("{\"x\":\"y\"}") "]}]", NULL, false,
+           "[1:{\"name\": \"f\", \"parameters\": {\"x\": \"y\"}}<|eot_id|>]");
+}
+
+/* Templates that do not loop over the messages themselves, print elsewhere, or have no terminator. */
+static void other_shapes(void **state)
+{
+    static const char turns[] = "[" U("one") "," A("Eins") "," U("two") "," A("Zwei") "]";
+
+    (void)state;
+    expect(chat_of("{% for i in range(messages|length) %}{% set m = messages[i] %}{{ '<|im_start|>' ~ m.role ~ '\n' ~ m.content "
+                   "~ '<|im_end|>\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"),
+           turns, NULL, false, "[1:Eins<|im_end|>][3:Zwei<|im_end|>]");
+    expect(chat_of("{% macro all(ms) %}{% for m in ms %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+                   "{% endmacro %}{{ all(messages) }}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"),
+           turns, NULL, false, "[1:Eins<|im_end|>][3:Zwei<|im_end|>]");
+    /* no terminator: up to the last byte emitted for the message */
+    expect(chat_of("{% for m in messages %}{{ m.role }}: {{ m.content }};\n{% endfor %}{% if add_generation_prompt %}assistant: "
+                   "{% endif %}"), turns, NULL, false, "[1:Eins;\n][3:Zwei;\n]");
+    /* the end-of-text token after the loop closes the last message */
+    expect(chat_of("{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{{ eos_token }}"
+                   "{% if add_generation_prompt %}assistant: {% endif %}"), "[" U("a") "," A("Bee") "]", NULL, false,
+           "[1:Bee\n</s>]");
+    /* a template that refuses conversations that end with an assistant, or none: the header is learnt elsewhere */
+    expect(chat_of("{% if messages|length % 2 == 1 and messages|length < 3 %}{{ raise_exception('odd') }}{% endif %}"
+                   "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+                   "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"), turns, NULL, false,
+           "[1:Eins<|im_end|>][3:Zwei<|im_end|>]");
+    /* the same words in several messages are no trouble */
+    expect(chat_of_file("chatml.jinja"), "[" U("Eins<|im_end|>") "," A("Eins") "," A("Eins") "]", NULL, false,
+           "[1:Eins<|im_end|>][2:Eins<|im_end|>]");
+}
+
+static void one_bos(void **state)
+{
+    hone_chat       *c = chat_of_file("headers.jinja");
+    hone_chat_render r = { 0 };
+    json_t          *m = parse("[" U("a") "]");
+    int              n = 0;
+
+    (void)state;
+    T_OK(hone_chat_render_messages(c, &r, m, NULL));
+    for (size_t i = 0; i < r.tokens.len; i++)
+        n += r.tokens.data[i].id == hone_tokenizer_bos(tok);
+    assert_int_equal(n, 1);
+    hone_chat_render_deinit(&r);
+    hone_chat_destroy(&c);
+    json_decref(m);
+}
+
+static void refused(const char *messages, const char *tools, const char *part)
+{
+    hone_chat        *c = chat_of_file("brackets.jinja");
+    json_t           *m = parse(messages), *t = tools ? parse(tools) : NULL;
+    hone_chat_options options = { .tools = t };
+    hone_chat_render  r = { 0 };
+
+    T_STATUS(hone_chat_render_messages(c, &r, m, &options), HONE_E_DATA);
+    T_ERROR_HAS(part);
+    hone_chat_render_deinit(&r);
+    hone_chat_destroy(&c);
+    json_decref(m);
+    json_decref(t);
+}
+
+static void unusable_rows_are_refused(void **state)
+{
+    (void)state;
+    refused("[]", NULL, "no messages");
+    refused("{}", NULL, "\"messages\" is not a list");
+    refused("[1]", NULL, "message 0 is not an object but integer");
+    refused("[" U("a") "," U("b") "]", NULL, "t:7:13: user and assistant turns must alternate");
+    refused("[" U("a") "]", "\" \"", "\"tools\" is not a list but string");
+    refused("[" U("a") "]", "[3]", "tool 0 is not an object");
+}
+
+static void reasoning_goes_by_three_names(void **state)
+{
+    (void)state;
+    expect(chat_of("{% for m in messages %}{{ m.reasoning_content }}{{ m.thinking }}{{ m.content is defined }}<|im_end|>{% endfor %}"),
+           "[{\"role\":\"assistant\",\"reasoning\":\"hm\",\"content\":null}]", NULL, false, "[0:hmhmFalse<|im_end|>]");
+}
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+    char *path = hone_path_join(dir, name);
+
+    T_OK(hone_file_write_all(path, text, strlen(text)));
+    hone_free(path);
+}
+
+static void expect_text(const char *dir, const char *tools, const char *want)
+{
+    hone_chat        *c;
+    json_t           *m = parse("[" U("hi") "]"), *t = tools ? parse(tools) : NULL;
+    hone_chat_options options = { .tools = t };
+    hone_chat_render  r = { 0 };
+
+    T_OK(hone_chat_load(&c, dir, tok));
+    T_OK(hone_chat_render_messages(c, &r, m, &options));
+    assert_string_equal(hone_str_c(&r.text), want);
+    hone_chat_render_deinit(&r);
+    hone_chat_destroy(&c);
+    json_decref(m);
+    json_decref(t);
+}
+
+static void templates_of_directories(void **state)
+{
+    char       dir[512];
+    hone_chat *c;
+
+    (void)state;
+    snprintf(dir, sizeof dir, "%s", t_temp_dir());
+    T_STATUS(hone_chat_load(&c, dir, tok), HONE_E_DATA);
+    T_ERROR_HAS("has no chat template");
+    assert_null(c);
+    write_file(dir, "tokenizer_config.json", "{\"chat_template\": [{\"name\": \"default\", \"template\": \"D{{ bos_token }}\"}, "
+               "{\"name\": \"tool_use\", \"template\": \"T\"}], \"bos_token\": {\"content\": \"<b>\"}, \"image_token\": \"<i>\", "
+               "\"model_max_length\": 1000000000000000019884624838656, \"pad_token\": null}");
+    expect_text(dir, NULL, "D<b>");
+    expect_text(dir, "[]", "T");
+    write_file(dir, "chat_template.json", "{\"chat_template\": \"J{{ image_token }}{{ pad_token is defined }}\"}");
+    expect_text(dir, NULL, "J<i>False");
+    write_file(dir, "special_tokens_map.json", "{\"pad_token\": \"<p>\"}");
+    write_file(dir, "chat_template.jinja", "F{{ pad_token }}\n");
+    expect_text(dir, NULL, "F<p>");
+    write_file(dir, "chat_template.jinja", "\n {% include 'x' %}");
+    T_STATUS(hone_chat_load(&c, dir, tok), HONE_E_UNSUPPORTED);
+    T_ERROR_HAS("chat_template.jinja:2:5: the tag 'include' is not supported");
+    T_OK(hone_dir_remove(dir));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_turn_has_its_terminator), cmocka_unit_test(nothing_to_supervise),
+        cmocka_unit_test(history_that_changes), cmocka_unit_test(tool_calls), cmocka_unit_test(other_shapes),
+        cmocka_unit_test(one_bos), cmocka_unit_test(unusable_rows_are_refused),
+        cmocka_unit_test(reasoning_goes_by_three_names), cmocka_unit_test(templates_of_directories),
+    };
+
+    return cmocka_run_group_tests(tests, load_tokenizer, free_tokenizer);
+}
