@@ -18,20 +18,25 @@ typedef struct hone_sample {
     int64_t        n;
     int64_t        supervised;      /* labels >= 0 beyond the first */
     int32_t        source;          /* index of its file in the data set */
-    int64_t        row;             /* index of its row in that file, from 0 */
+    int64_t        row, line;       /* its row in that file, from 0, and the line that this starts on, from 1; of a block of a
+                                       stream, those of the document that it starts in */
 } hone_sample;
 
 /* Why a row did not become a sample, or not all of it. */
 typedef enum hone_row_fate {
     HONE_ROW_KEPT,
     HONE_ROW_CUT,               /* longer than cutoff_len; cut as `truncation` says */
-    HONE_ROW_TOO_LONG,          /* dropped as `truncation: drop` says */
+    HONE_ROW_TOO_LONG,          /* left out, or refused, as `truncation` says */
     HONE_ROW_BAD,               /* cannot be rendered; `bad_rows: drop` */
     HONE_ROW_UNSUPERVISED,      /* no token with a loss: dropped */
     HONE_ROW_FATES
 } hone_row_fate;
 
+/* What became of a row, and why (without its place). */
 typedef struct hone_row_note { int32_t source; int64_t row, line; hone_row_fate fate; int64_t tokens; char *why; } hone_row_note;
+
+/* "kept", "cut", … */
+const char *hone_row_fate_text(hone_row_fate fate);
 
 typedef struct hone_dataset hone_dataset;
 
@@ -41,7 +46,8 @@ typedef struct hone_dataset_report {
     int64_t tokens_in;                      /* of all rows that could be tokenised */
     int64_t tokens_kept, tokens_cut, tokens_dropped;    /* in = kept + cut + dropped */
     int64_t supervised;                     /* tokens with a loss, in kept samples */
-    int64_t longest;
+    int64_t longest;                        /* tokens of the longest sample */
+    int32_t max_id;                         /* largest id and label of the samples, -1 if there is none */
     const hone_row_note *notes;             /* one for each row that is not KEPT; borrowed */
     size_t  n_notes;
 } hone_dataset_report;
@@ -51,14 +57,17 @@ typedef struct hone_dataset_context {
     const hone_options   *options;
     const hone_tokenizer *tokenizer;        /* NULL: only rows of input_ids are possible */
     const hone_chat      *chat;             /* NULL: no rows of messages */
-    const hone_log       *log;
+    const hone_log       *log;              /* is told the counts and the first of the rows that were left out; may be NULL */
 } hone_dataset_context;
 
 /*
  * Read `options.dataset` into *train, and `options.eval_dataset` or the split that `val_size` asks for into *eval (NULL if
- * there is none).
- * Errors: E_IO, E_FORMAT (broken JSON, ill-formed UTF-8, wrong types: always fatal, with file and line), E_DATA (a bad row
- * under `bad_rows: error`, each one listed; nothing left to train on).
+ * there is none). With stage pt and packing, documents are joined to one stream and cut into samples of pack_length tokens.
+ * The result does not depend on the number of threads.
+ * Errors: E_IO, E_FORMAT (broken JSON, ill-formed UTF-8, wrong types: always fatal, with file and line), E_USAGE (an unknown
+ * data set, rows that do not go with the stage), E_UNSUPPORTED (a feature of dataset_info.json), E_DATA (rows of text without
+ * a tokenizer, of conversations without a template; bad rows under `bad_rows: error`, each listed up to a bound; nothing left
+ * to train on).
  */
 hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval, const hone_dataset_context *context) HONE_MUST_CHECK;
 void        hone_dataset_destroy(hone_dataset **dataset);
@@ -67,7 +76,9 @@ int64_t                    hone_dataset_len(const hone_dataset *dataset);
 hone_sample                hone_dataset_at(const hone_dataset *dataset, int64_t i);
 const hone_dataset_report *hone_dataset_get_report(const hone_dataset *dataset);
 const char                *hone_dataset_source_path(const hone_dataset *dataset, int32_t source);
-/* The counts in a line, and the first of the rows that were left out, each with file, line and reason. */
+/* E_DATA, with file, line and token, unless all ids and labels are below `vocab`. Costs nothing if they are. */
+hone_status                hone_dataset_check_ids(const hone_dataset *dataset, int64_t vocab) HONE_MUST_CHECK;
+/* The counts in two lines, and the first of the rows that were left out, each with file, line and reason. */
 void                       hone_dataset_log_report(const hone_dataset *dataset, const char *name, const hone_log *log);
 /* Hash of all ids and labels: two equal data sets have equal ones. */
 void                       hone_dataset_fingerprint(const hone_dataset *dataset, char hex[33]);

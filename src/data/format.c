@@ -30,6 +30,7 @@ hone_status hone_row_format_detect(hone_row_format *out, const json_t *json, con
     const char *key;
     json_t     *value;
 
+    HONE_CHECK(json_is_object(json), HONE_E_FORMAT, "%s: a row must be an object, not %s", where, hone_json_type_name(json));
     for (size_t i = 0; i < HONE_COUNTOF(keys); i++)
         if (json_object_get(json, keys[i].key)) {
             *out = keys[i].format;
@@ -41,6 +42,34 @@ hone_status hone_row_format_detect(hone_row_format *out, const json_t *json, con
                     "%s); set data_format, or describe the file in dataset_info.json", where, hone_str_c(&found));
     hone_str_deinit(&found);
     return HONE_E_FORMAT;
+}
+
+static hone_status check_text(const hone_source *s, const hone_dataset_context *c)
+{
+    HONE_CHECK(c->options->stage == HONE_STAGE_PT, HONE_E_USAGE, "%s: rows of text are trained on with stage: pt; for stage: sft rows "
+               "hold messages, conversations, instruction or input_ids", s->path);
+    HONE_CHECK(c->tokenizer, HONE_E_DATA, "%s: rows of text need a tokenizer, and the model directory has no tokenizer.json", s->path);
+    HONE_CHECK(hone_tokenizer_eos(c->tokenizer) >= 0, HONE_E_DATA, "%s: documents are separated by the EOS token, and "
+               "tokenizer_config.json names no eos_token that the vocabulary has", s->path);
+    HONE_CHECK(!s->info || s->columns.prompt || hone_ends_with(s->path, ".txt"), HONE_E_FORMAT, "dataset_info.json: the columns of %s "
+               "name no \"prompt\", which is the text to train on with stage: pt", s->path);
+    return HONE_OK;
+}
+
+hone_status hone_row_format_check(hone_row_format format, const hone_source *s, const hone_dataset_context *c)
+{
+    if (format == HONE_ROWS_IDS)
+        return HONE_OK;
+    if (format == HONE_ROWS_TEXT || c->options->stage == HONE_STAGE_PT)
+        return check_text(s, c);
+    HONE_CHECK(c->chat, HONE_E_DATA, "%s: conversations need the chat template of the model, and the model directory has %s", s->path,
+               c->tokenizer ? "none (chat_template.jinja, or chat_template in tokenizer_config.json)" : "no tokenizer.json");
+    HONE_CHECK(format != HONE_ROWS_ALPACA || ((s->columns.prompt || s->columns.query) && s->columns.response), HONE_E_FORMAT,
+               "dataset_info.json: the columns of %s name no \"prompt\" or no \"response\"; with \"columns\" given, those that it "
+               "leaves out have no default", s->path);
+    HONE_CHECK(format == HONE_ROWS_ALPACA || s->columns.messages, HONE_E_FORMAT, "dataset_info.json: the columns of %s name no "
+               "\"messages\"; with \"columns\" given, those that it leaves out have no default", s->path);
+    return HONE_OK;
 }
 
 static hone_status wrong_type(const row *r, const char *key, const char *want, const json_t *got)
@@ -77,6 +106,7 @@ static hone_status ids_list(const row *r, const char *key, hone_vec_i32 *out, bo
     const json_t *v = json_object_get(r->json, key), *item;
     size_t        i;
 
+    HONE_CHECK(v, HONE_E_DATA, "%s: the row has no \"%s\"", r->where, key);
     if (!json_is_array(v))
         return wrong_type(r, key, "an array of token ids", v);
     HONE_TRY(HONE_VEC_RESERVE(out, json_array_size(v)));
@@ -110,30 +140,47 @@ static hone_status ids_row(const row *r)
 
 /* ---- text ------------------------------------------------------------------------------------------------------------- */
 
+/* Two texts, joined by a newline where both have something. */
+static hone_status join(hone_str *out, const char *first, size_t n_first, const char *second, size_t n_second)
+{
+    hone_str_append(out, first ? first : "", n_first);
+    if (n_first && n_second)
+        hone_str_putc(out, '\n');
+    hone_str_append(out, second ? second : "", n_second);
+    return hone_str_ok(out);
+}
+
+/* The text of a document: the line, the key "text", or the columns that dataset_info.json names. */
+static hone_status get_document(const row *r, hone_str *out)
+{
+    const char *key = r->source->info ? r->source->columns.prompt : "text", *query = r->source->info ? r->source->columns.query : NULL;
+    const char *text, *more;
+    size_t      n, n_more;
+
+    if (json_is_string(r->json))
+        return join(out, json_string_value(r->json), json_string_length(r->json), NULL, 0);
+    HONE_TRY(get_text(r, key, &text, &n));
+    HONE_TRY(get_text(r, query, &more, &n_more));
+    HONE_CHECK(text || more, HONE_E_DATA, "%s: the row has no \"%s\"", r->where, key);
+    return join(out, text, n, more, n_more);
+}
+
 /* A document: BOS only if the tokenizer adds one, EOS after it. */
 static hone_status text_row(const row *r)
 {
     const hone_tokenizer *tok = r->context->tokenizer;
     hone_encoding         tokens = { NULL, 0, 0 };
     hone_status           st = HONE_OK;
-    const char           *text = json_string_value(r->json);
-    size_t                n = json_string_length(r->json);
+    hone_str              text = HONE_STR_INIT;
 
-    HONE_CHECK(tok, HONE_E_DATA, "%s: a row of text needs a tokenizer, and the model directory has no tokenizer.json", r->where);
-    HONE_CHECK(hone_tokenizer_eos(tok) >= 0, HONE_E_DATA, "%s: documents are separated by the EOS token, and tokenizer_config.json "
-               "names no eos_token that the vocabulary has", r->where);
-    if (!json_is_string(r->json)) {
-        const char *key = r->source->info ? r->source->columns.prompt : "text";
-
-        HONE_TRY(get_text(r, key, &text, &n));
-        HONE_CHECK(text, HONE_E_DATA, "%s: the row has no \"%s\"", r->where, key ? key : "text");
-    }
-    HONE_GO(hone_tokenizer_encode(tok, &tokens, text, n, true));
+    HONE_GO(get_document(r, &text));
+    HONE_GO(hone_tokenizer_encode(tok, &tokens, hone_str_c(&text), text.len, true));
     for (size_t i = 0; i < tokens.len; i++)
         HONE_GO(emit(r->out, tokens.data[i].id, true));
     if (tokens.len == 0 || tokens.data[tokens.len - 1].id != hone_tokenizer_eos(tok))
         HONE_GO(emit(r->out, hone_tokenizer_eos(tok), true));
 out:
+    hone_str_deinit(&text);
     HONE_VEC_DEINIT(&tokens);
     return st;
 }
@@ -180,7 +227,7 @@ static hone_status get_tools(const row *r, const char *key, const json_t **tools
     if (text) {
         json_error_t error;
 
-        *parsed = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+        *parsed = json_loadb(text, json_string_length(v), JSON_REJECT_DUPLICATES, &error);
         HONE_CHECK(*parsed, HONE_E_DATA, "%s: \"%s\" is a string that is not JSON: %s", r->where, key, error.text);
         v = *parsed;
         HONE_CHECK(json_is_array(v), HONE_E_DATA, "%s: \"%s\" must hold an array of tools", r->where, key);
@@ -191,6 +238,7 @@ static hone_status get_tools(const row *r, const char *key, const json_t **tools
     return HONE_OK;
 }
 
+/* The options say what has a loss; the switch "loss" of a message overrides them for what the assistant says in it. */
 static hone_status label_render(const row *r, const json_t *messages, const hone_chat_render *render)
 {
     const hone_options *o = r->context->options;
@@ -200,14 +248,13 @@ static hone_status label_render(const row *r, const json_t *messages, const hone
         if (is_assistant(json_array_get(messages, i)))
             last = (int64_t)i;
     for (size_t t = 0; t < render->tokens.len; t++) {
-        int32_t message = render->message.data[t];
-        bool    on = render->mask.data[t] != 0;
+        int32_t       m = render->message.data[t];
+        const json_t *loss = m >= 0 ? json_object_get(json_array_get(messages, (size_t)m), "loss") : NULL;
+        bool          spoken = render->mask.data[t] != 0, on = o->train_on_prompt || (spoken && (!o->mask_history || m == last));
 
-        if (message >= 0 && json_is_false(json_object_get(json_array_get(messages, (size_t)message), "loss")))
-            on = false;
-        if (o->mask_history && message != last)
-            on = false;
-        HONE_TRY(emit(r->out, render->tokens.data[t].id, on || o->train_on_prompt));
+        if (json_is_boolean(loss))
+            on = spoken && json_is_true(loss);
+        HONE_TRY(emit(r->out, render->tokens.data[t].id, on));
     }
     return HONE_OK;
 }
@@ -220,9 +267,6 @@ static hone_status render(const row *r, const json_t *messages, const char *tool
     hone_status       st = HONE_OK;
     json_t           *parsed = NULL;
 
-    HONE_CHECK(r->context->chat, HONE_E_DATA, "%s: a conversation needs the chat template of the model, and the model directory has %s",
-               r->where, r->context->tokenizer ? "none (chat_template.jinja, or chat_template in tokenizer_config.json)"
-                                               : "no tokenizer.json");
     HONE_TRY(check_messages(r, messages));
     if (kwargs && !json_is_null(kwargs) && !json_is_object(kwargs))
         return wrong_type(r, "chat_template_kwargs", "an object", kwargs);
@@ -231,20 +275,24 @@ static hone_status render(const row *r, const json_t *messages, const char *tool
     HONE_GO(hone_chat_render_messages(r->context->chat, &out, messages, &options));
     HONE_GO(label_render(r, messages, &out));
 out:
-    if (st == HONE_E_DATA && !strstr(hone_status_text(), r->where))
-        (void)hone_status_context(st, "in %s", r->where);
     hone_chat_render_deinit(&out);
     json_decref(parsed);
     return st;
 }
 
+/* The list of messages of a row. */
+static hone_status get_messages(const row *r, const char *key, const json_t **out)
+{
+    *out = json_object_get(r->json, key);
+    HONE_CHECK(*out && !json_is_null(*out), HONE_E_DATA, "%s: the row has no \"%s\"", r->where, key);
+    return json_is_array(*out) ? HONE_OK : wrong_type(r, key, "an array of messages", *out);
+}
+
 static hone_status messages_row(const row *r)
 {
-    const char   *key = r->source->info ? r->source->columns.messages : "messages";
-    const json_t *messages = json_object_get(r->json, key ? key : "messages");
+    const json_t *messages;
 
-    if (!json_is_array(messages))
-        return wrong_type(r, key ? key : "messages", "an array of messages", messages);
+    HONE_TRY(get_messages(r, r->source->info ? r->source->columns.messages : "messages", &messages));
     return render(r, messages, r->source->info ? r->source->columns.tools : "tools");
 }
 
@@ -275,13 +323,13 @@ static hone_status translate_role(const row *r, const char *tag, size_t i, const
 static hone_status sharegpt_row(const row *r)
 {
     const hone_row_columns *c = &r->source->columns;
-    const char             *key = c->messages ? c->messages : "conversations", *system;
-    const json_t           *list = json_object_get(r->json, key), *m;
+    const char             *system;
+    const json_t           *list, *m;
     json_t                 *messages = json_array();
     hone_status             st = HONE_OK;
     size_t                  i, n;
 
-    HONE_GO(json_is_array(list) ? HONE_OK : wrong_type(r, key, "an array of messages", list));
+    HONE_GO(get_messages(r, c->messages, &list));
     HONE_GO(get_text(r, c->system, &system, &n));
     if (system && *system)
         HONE_GO(add_message(messages, "system", system, n));
@@ -339,11 +387,7 @@ static hone_status alpaca_row(const row *r)
     if (n_system)
         HONE_GO(add_message(messages, "system", system, n_system));
     HONE_GO(add_history(r, messages));
-    hone_str_append(&user, prompt ? prompt : "", n_prompt);
-    if (n_prompt && n_query)
-        hone_str_putc(&user, '\n');
-    hone_str_append(&user, query ? query : "", n_query);
-    HONE_GO(hone_str_ok(&user));
+    HONE_GO(join(&user, prompt, n_prompt, query, n_query));
     HONE_GO(add_message(messages, "user", hone_str_c(&user), user.len));
     HONE_GO(add_message(messages, "assistant", response, n_response));
     HONE_GO(render(r, messages, c->tools));
@@ -358,17 +402,15 @@ hone_status hone_row_to_sample(hone_row_result *out, const json_t *json, const h
 {
     row r = { json, source, context, where, out };
 
+    HONE_CHECK(json_is_object(json) || hone_ends_with(source->path, ".txt"), HONE_E_FORMAT, "%s: a row must be an object, not %s", where,
+               hone_json_type_name(json));
     if (context->options->stage == HONE_STAGE_PT && format != HONE_ROWS_IDS)
         return text_row(&r);
-    HONE_CHECK(json_is_object(json) || format == HONE_ROWS_TEXT, HONE_E_FORMAT, "%s: a row must be an object, not %s", where,
-               hone_json_type_name(json));
     switch (format) {
     case HONE_ROWS_MESSAGES: return messages_row(&r);
     case HONE_ROWS_SHAREGPT: return sharegpt_row(&r);
     case HONE_ROWS_ALPACA:   return alpaca_row(&r);
     case HONE_ROWS_IDS:      return ids_row(&r);
-    default:
-        return HONE_FAIL(HONE_E_USAGE, "%s: rows of text are trained on with stage: pt; for stage: sft rows hold messages, "
-                         "conversations, instruction or input_ids", where);
+    default:                 return text_row(&r);
     }
 }

@@ -10,7 +10,7 @@
 /* What became of a row; arrays are owned, hone_row_result_deinit frees them. */
 typedef struct hone_row_result {
     hone_status  status;        /* E_DATA: this row is bad, others may be fine; any other failure ends the reading */
-    char        *why;           /* of a failure */
+    char        *why;           /* of a failure; filled by the caller */
     hone_vec_i32 ids, labels;
 } hone_row_result;
 
@@ -18,6 +18,13 @@ void hone_row_result_deinit(hone_row_result *r);
 
 /* The format of a source whose first row is this. E_FORMAT (naming the keys found) if none fits. */
 hone_status hone_row_format_detect(hone_row_format *out, const json_t *row, const char *where) HONE_MUST_CHECK;
+
+/*
+ * Whether rows of this format can be used at all: by the stage, with the tokenizer and template there are, and with the columns
+ * that dataset_info.json names. Errors: E_USAGE, E_DATA, E_FORMAT.
+ */
+hone_status hone_row_format_check(hone_row_format format, const hone_source *source, const hone_dataset_context *context)
+    HONE_MUST_CHECK;
 
 /*
  * Tokenise and label a row (a JSON object; for text rows also a JSON string). `where` is "file: line n". Thread-safe.

@@ -21,7 +21,7 @@ typedef struct hone_step_plan {
 
 /*
  * Micro-batches are `per_device_train_batch_size` units each, a unit being a sample or, with `packing`, a bin of up to
- * cutoff_len tokens of isolated samples (best fit). A step is `gradient_accumulation_steps` of them, or as many as
+ * pack_length tokens of isolated samples (best fit). A step is `gradient_accumulation_steps` of them, or as many as
  * `global_batch_size` (units) or `global_batch_tokens` asks for. Each epoch is a permutation of its own (of data_seed or
  * seed, and the epoch) unless `disable_shuffling`. The last step of an epoch may be short.
  * Owns: the data set is borrowed. Errors: E_DATA (no samples), E_USAGE (options that do not go together).
@@ -35,7 +35,8 @@ int64_t     hone_loader_total_steps(const hone_loader *loader);
 int64_t     hone_loader_epoch_steps(const hone_loader *loader);
 /* Share of token places in packed bins that hold tokens; 1 without packing. */
 double      hone_loader_fill(const hone_loader *loader);
-/* The plan of step `step` (from 0). Seeking costs no more than planning one epoch. */
+/* The plan of step `step` (from 0). Seeking costs no more than planning one epoch (by tokens,
+ * beyond the total: those up to it). */
 hone_status hone_loader_step(hone_loader *loader, int64_t step, hone_step_plan *out) HONE_MUST_CHECK;
 
 #endif /* HONE_DATA_LOADER_H */

@@ -1,5 +1,6 @@
 #include "data/reader.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -154,6 +155,37 @@ out:
     if (st != HONE_OK)
         hone_reader_close(r);
     return st;
+}
+
+/* Bytes between the start of its line and a place. */
+static int column_of(const hone_reader *r, size_t at)
+{
+    size_t start = at;
+
+    while (start > 0 && r->map.data[start - 1] != '\n')
+        start--;
+    return (int)HONE_MIN(at - start, (size_t)INT_MAX / 2);
+}
+
+hone_status hone_reader_parse(json_t **out, const hone_reader *r, size_t row)
+{
+    const hone_row_span *span = &r->rows.data[row];
+    const char          *text = (const char *)r->map.data + span->begin;
+    size_t               n = span->end - span->begin;
+    json_error_t         error;
+
+    if (r->is_text) {
+        *out = json_stringn(text, n);
+        return *out ? HONE_OK : HONE_FAIL(HONE_E_NOMEM, "out of memory");
+    }
+    if (hone_json_parse(out, text, n, r->path) == HONE_OK)
+        return HONE_OK;
+    if (memchr(text, '\0', n))
+        return HONE_FAIL(HONE_E_FORMAT, "%s: line %lld: broken JSON: a NUL byte", r->path, (long long)span->line);
+    /* Once more, for the place in the file rather than in the row. */
+    json_decref(json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error));
+    return HONE_FAIL(HONE_E_FORMAT, "%s: line %lld: broken JSON at column %d: %s", r->path, (long long)(span->line + error.line - 1),
+                     error.line > 1 ? error.column : error.column + column_of(r, span->begin), error.text);
 }
 
 void hone_reader_close(hone_reader *r)

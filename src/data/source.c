@@ -73,16 +73,28 @@ static hone_status read_columns(hone_source *s, const char *name)
     return HONE_OK;
 }
 
+static bool is(const char *tag, const char *name) { return tag && strcmp(tag, name) == 0; }
+
+/* Rows in the spelling of chat templates: they need no translation, and may hold more (tool calls, reasoning). */
+static bool is_openai(const hone_row_columns *c)
+{
+    return is(c->role_tag, "role") && is(c->content_tag, "content") && is(c->user_tag, "user") && is(c->assistant_tag, "assistant")
+           && (!c->system_tag || is(c->system_tag, "system")) && (!c->observation_tag || is(c->observation_tag, "tool"));
+}
+
 static hone_status from_info(hone_source *s, const char *name, json_t *entry, const char *dir)
 {
     static const char *const known[] = { "file_name", "formatting", "columns", "tags", "ranking", "split", NULL };
-    const char *file = text(entry, "file_name"), *formatting = text(entry, "formatting");
+    const char *file = text(entry, "file_name"), *formatting = text(entry, "formatting"),
+               *split = text(entry, "split");
 
     s->info = json_incref(entry);
     s->columns = default_columns;
     HONE_TRY(refuse_unknown(entry, known, "key", name));
     HONE_CHECK(!json_is_true(json_object_get(entry, "ranking")), HONE_E_USAGE,
                "data set \"%s\" holds preference pairs (ranking), which stage sft and pt do not train on", name);
+    HONE_CHECK(!split || strcmp(split, "train") == 0, HONE_E_UNSUPPORTED, "dataset_info.json: split \"%s\" of \"%s\": a local file "
+               "has the split train only", split, name);
     HONE_CHECK(file, HONE_E_FORMAT, "dataset_info.json: \"%s\" has no \"file_name\"; hone reads local files", name);
     s->path = file[0] == '/' ? hone_strdup(file) : hone_path_join(dir, file);
     if (!s->path)
@@ -95,10 +107,8 @@ static hone_status from_info(hone_source *s, const char *name, json_t *entry, co
         return HONE_FAIL(HONE_E_UNSUPPORTED, "dataset_info.json: formatting \"%s\" of \"%s\" is not implemented; hone has alpaca, "
                          "sharegpt and openai", formatting, name);
     HONE_TRY(read_columns(s, name));
-    if (s->format == HONE_ROWS_SHAREGPT && s->columns.messages && s->columns.role_tag && strcmp(s->columns.role_tag, "role") == 0
-        && strcmp(s->columns.user_tag, "user") == 0 && strcmp(s->columns.assistant_tag, "assistant") == 0
-        && strcmp(s->columns.content_tag, "content") == 0)
-        s->format = HONE_ROWS_MESSAGES;         /* the OpenAI spelling needs no translation */
+    if (s->format == HONE_ROWS_SHAREGPT && is_openai(&s->columns))
+        s->format = HONE_ROWS_MESSAGES;
     return HONE_OK;
 }
 
@@ -123,6 +133,10 @@ static hone_status look_up(hone_source *s, const char *name, const char *dir)
     json_t     *info = NULL, *entry;
 
     HONE_GO(path ? HONE_OK : HONE_E_NOMEM);
+    if (!hone_path_exists(path) && hone_path_exists(name)) {
+        st = HONE_FAIL(HONE_E_UNSUPPORTED, "%s: hone reads .json, .jsonl and .txt files", name);
+        goto out;
+    }
     if (!hone_path_exists(path)) {
         st = HONE_FAIL(HONE_E_USAGE, "data set \"%s\" is no file, and there is no %s that could name it", name, path);
         goto out;
@@ -144,14 +158,16 @@ hone_status hone_sources_find(hone_sources *out, const hone_strings *names, cons
                           .max_rows = o->max_samples == HONE_INT_NULL ? -1 : o->max_samples };
         hone_status st;
 
-        if (is_data_file(name) || hone_path_exists(name)) {
+        if (is_data_file(name)) {
             s.path = hone_strdup(name);
             st = s.path ? HONE_OK : HONE_E_NOMEM;
-            if (st == HONE_OK && !is_data_file(name))
-                st = HONE_FAIL(HONE_E_UNSUPPORTED, "%s: hone reads .json, .jsonl and .txt files", name);
         } else {
             st = look_up(&s, name, o->dataset_dir);
         }
+        if (st == HONE_OK && !is_data_file(s.path))
+            st = HONE_FAIL(HONE_E_UNSUPPORTED, "%s (data set \"%s\"): hone reads .json, .jsonl and .txt files", s.path, name);
+        if (st == HONE_OK && o->data_format != HONE_DATA_FORMAT_AUTO)
+            s.format = option_format(o->data_format);
         if (st == HONE_OK)
             st = HONE_VEC_PUSH(out, s);
         if (st != HONE_OK) {

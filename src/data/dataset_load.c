@@ -1,0 +1,234 @@
+/* Data sets: from names of files to samples. Rows are parsed, rendered and tokenised by many threads, and placed in order. */
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "base/thread.h"
+#include "data/dataset_int.h"
+#include "data/reader.h"
+
+enum { BLOCK = 512 };           /* rows parsed at once: bounds the memory of rows in flight */
+
+typedef struct loading {
+    const hone_dataset_context *context;
+    hone_pool                  *pool;
+    const hone_reader          *reader;
+    const hone_source          *source;
+    hone_row_format             format;
+    size_t                      first;
+    hone_row_result             results[BLOCK];
+    const uint8_t              *held_out;       /* per row of all sources: goes to `eval` */
+    hone_dataset               *train, *eval;
+    int64_t                     row_base;       /* rows of the sources before */
+} loading;
+
+/* The reason that this row failed: with its place if the failure ends the reading; else the place is kept beside it. */
+static char *reason(hone_status st, const char *where)
+{
+    const char *text = hone_status_text();
+    bool        placed = hone_starts_with(text, where);
+
+    if (st == HONE_E_DATA)
+        return hone_strdup(placed ? text + strlen(where) + 2 : text);
+    return placed || st == HONE_E_FORMAT ? hone_strdup(text) : hone_asprintf("%s: %s", where, text);
+}
+
+static void row_task(void *arg, int64_t task, int worker)
+{
+    loading         *l = arg;
+    size_t           row = l->first + (size_t)task;
+    hone_row_result *r = &l->results[task];
+    json_t          *json = NULL;
+    char            *where = hone_asprintf("%s: line %lld", l->reader->path, (long long)l->reader->rows.data[row].line);
+
+    (void)worker;
+    r->status = where ? hone_reader_parse(&json, l->reader, row) : HONE_E_NOMEM;
+    if (r->status == HONE_OK)
+        r->status = hone_row_to_sample(r, json, l->source, l->format, l->context, where);
+    if (r->status != HONE_OK && where)
+        r->why = reason(r->status, where);
+    json_decref(json);
+    hone_free(where);
+}
+
+static hone_status detect_format(loading *l)
+{
+    json_t     *first = NULL;
+    hone_status st;
+    char       *where;
+
+    l->format = l->source->format;
+    if (l->reader->is_text)
+        l->format = HONE_ROWS_TEXT;
+    if (l->format != HONE_ROWS_AUTO || l->reader->rows.len == 0)
+        return HONE_OK;
+    HONE_TRY(hone_reader_parse(&first, l->reader, 0));
+    where = hone_asprintf("%s: line %lld", l->reader->path, (long long)l->reader->rows.data[0].line);
+    st = where ? hone_row_format_detect(&l->format, first, where) : HONE_E_NOMEM;
+    json_decref(first);
+    hone_free(where);
+    return st;
+}
+
+static hone_status take_block(loading *l, int32_t source, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        hone_row_result *r = &l->results[i];
+        int64_t          row = (int64_t)(l->first + i);
+        dataset_place    place = { source, row, l->reader->rows.data[row].line };
+        hone_dataset    *d = l->held_out && l->held_out[l->row_base + row] ? l->eval : l->train;
+
+        if (r->status != HONE_OK && !r->why)
+            return HONE_FAIL(HONE_E_NOMEM, "out of memory");
+        if (r->status != HONE_OK && r->status != HONE_E_DATA)
+            return HONE_FAIL(r->status, "%s", r->why);
+        d->report.rows++;
+        if (r->status == HONE_OK)
+            HONE_TRY(dataset_place_row(d, l->context->options, r, place));
+        else
+            HONE_TRY(dataset_note(d, place, HONE_ROW_BAD, 0, r->why));
+    }
+    return HONE_OK;
+}
+
+static hone_status load_source(loading *l, int32_t index)
+{
+    hone_status st = HONE_OK;
+
+    HONE_TRY(detect_format(l));
+    if (l->reader->rows.len > 0)
+        HONE_TRY(hone_row_format_check(l->format, l->source, l->context));
+    for (l->first = 0; l->first < l->reader->rows.len && st == HONE_OK; l->first += BLOCK) {
+        size_t n = HONE_MIN(l->reader->rows.len - l->first, (size_t)BLOCK);
+
+        hone_pool_run(l->pool, (int64_t)n, row_task, l);
+        st = take_block(l, index, n);
+        for (size_t i = 0; i < n; i++)
+            hone_row_result_deinit(&l->results[i]);
+    }
+    return st;
+}
+
+/* Which rows are held out: a draw of val_size rows (a share if below 1) over all sources. */
+static hone_status draw_held_out(uint8_t **out, const hone_options *o, int64_t rows)
+{
+    int64_t  count = o->val_size < 1 ? (int64_t)ceil(o->val_size * (double)rows) : (int64_t)o->val_size;
+    int64_t *order;
+    hone_rng rng = hone_rng_make((uint64_t)o->seed, 0x73706c6974);
+
+    if (o->val_size <= 0 || rows == 0)
+        return HONE_OK;
+    HONE_CHECK(count < rows, HONE_E_USAGE, "val_size holds out %lld of %lld rows: nothing is left to train on", (long long)count,
+               (long long)rows);
+    *out = hone_calloc((size_t)rows, 1);
+    order = hone_calloc((size_t)rows, sizeof *order);
+    if (!*out || !order) {
+        hone_free(order);
+        return HONE_E_NOMEM;
+    }
+    hone_rng_permutation(&rng, order, rows);
+    for (int64_t i = 0; i < count; i++)
+        (*out)[order[i]] = 1;
+    hone_free(order);
+    return HONE_OK;
+}
+
+typedef HONE_VEC(hone_reader) readers;
+
+static hone_status open_readers(readers *out, const hone_sources *sources, int64_t *rows)
+{
+    *rows = 0;
+    for (size_t i = 0; i < sources->len; i++) {
+        hone_reader r;
+
+        HONE_TRY(hone_reader_open(&r, sources->data[i].path, sources->data[i].max_rows));
+        if (HONE_VEC_PUSH(out, r) != HONE_OK) {
+            hone_reader_close(&r);
+            return HONE_E_NOMEM;
+        }
+        *rows += (int64_t)r.rows.len;
+    }
+    return HONE_OK;
+}
+
+static hone_status finish(hone_dataset *d, const hone_dataset_context *c, const char *what, const char *name)
+{
+    if (dataset_is_stream(c->options))
+        HONE_TRY(dataset_cut_stream(d, c->options->pack_length));
+    d->report.notes = d->notes.data;
+    d->report.n_notes = d->notes.len;
+    HONE_CHECK(d->samples.len > 0, HONE_E_DATA, "%s holds no token that another predicts", what);
+    hone_dataset_log_report(d, name, c->log);
+    return HONE_OK;
+}
+
+static hone_status load_rows(loading *l, const readers *files, const hone_sources *sources)
+{
+    for (size_t i = 0; i < sources->len; i++) {
+        l->reader = &files->data[i];
+        l->source = &sources->data[i];
+        HONE_TRY(load_source(l, (int32_t)i));
+        l->row_base += (int64_t)files->data[i].rows.len;
+    }
+    return HONE_OK;
+}
+
+/* Read `names` into *out; with `held_out` not NULL, the rows that val_size draws into *held_out. */
+static hone_status load_names(hone_dataset **out, hone_dataset **held_out, const hone_strings *names, const char *what,
+                              const hone_dataset_context *c)
+{
+    hone_status  st = HONE_OK;
+    hone_sources sources = { NULL, 0, 0 };
+    readers      files = { NULL, 0, 0 };
+    loading     *l = hone_calloc(1, sizeof *l);
+    uint8_t     *drawn = NULL;
+    int64_t      rows;
+
+    HONE_GO(l ? HONE_OK : HONE_E_NOMEM);
+    l->context = c;
+    HONE_GO(hone_sources_find(&sources, names, c->options));
+    HONE_GO(hone_pool_create(&l->pool, (int)c->options->threads));
+    HONE_GO(open_readers(&files, &sources, &rows));
+    HONE_GO(dataset_create(out, &sources));
+    if (held_out)
+        HONE_GO(draw_held_out(&drawn, c->options, rows));
+    if (drawn)
+        HONE_GO(dataset_create(held_out, &sources));
+    l->train = *out;
+    l->eval = drawn ? *held_out : NULL;
+    l->held_out = drawn;
+    HONE_GO(load_rows(l, &files, &sources));
+    HONE_GO(dataset_check(*out, l->eval, c->options, what));
+    HONE_GO(finish(*out, c, what, what));
+    if (drawn)
+        HONE_GO(finish(*held_out, c, "the held-out part (val_size)", "held out"));
+out:
+    if (l)
+        hone_pool_destroy(&l->pool);
+    for (size_t i = 0; i < files.len; i++)
+        hone_reader_close(&files.data[i]);
+    HONE_VEC_DEINIT(&files);
+    hone_sources_deinit(&sources);
+    hone_free(drawn);
+    hone_free(l);
+    return st;
+}
+
+hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval, const hone_dataset_context *c)
+{
+    const hone_options *o = c->options;
+    hone_status         st = HONE_OK;
+
+    *train = *eval = NULL;
+    HONE_CHECK(o->dataset.n > 0, HONE_E_USAGE, "dataset is missing: give the path of a .json, .jsonl or .txt file, or a name of "
+               "dataset_info.json");
+    HONE_GO(load_names(train, eval, &o->dataset, "dataset", c));
+    if (o->eval_dataset.n > 0)
+        HONE_GO(load_names(eval, NULL, &o->eval_dataset, "eval_dataset", c));
+out:
+    if (st != HONE_OK) {
+        hone_dataset_destroy(train);
+        hone_dataset_destroy(eval);
+    }
+    return st;
+}
