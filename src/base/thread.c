@@ -101,7 +101,7 @@ hone_status hone_pool_create(hone_pool **out, int threads)
             break;
         p->n_started++;
     }
-    if (p->n_started != p->threads - 1) {
+    if (!p->workers || p->n_started != p->threads - 1) {
         int started = p->n_started;
 
         hone_pool_destroy(&p);

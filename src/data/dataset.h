@@ -62,7 +62,7 @@ typedef struct hone_dataset_context {
 
 /*
  * Read `options.dataset` into *train, and `options.eval_dataset` or the split that `val_size` asks for into *eval (NULL if
- * there is none). With stage pt and packing, documents are joined to one stream and cut into samples of pack_length tokens.
+ * there is none). *train is NULL if there is only an `eval_dataset`. With stage pt and packing, documents are joined to one stream and cut into samples of pack_length tokens.
  * The result does not depend on the number of threads.
  * Errors: E_IO, E_FORMAT (broken JSON, ill-formed UTF-8, wrong types: always fatal, with file and line), E_USAGE (an unknown
  * data set, rows that do not go with the stage), E_UNSUPPORTED (a feature of dataset_info.json), E_DATA (rows of text without

@@ -220,9 +220,10 @@ hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval, const h
     hone_status         st = HONE_OK;
 
     *train = *eval = NULL;
-    HONE_CHECK(o->dataset.n > 0, HONE_E_USAGE, "dataset is missing: give the path of a .json, .jsonl or .txt file, or a name of "
+    HONE_CHECK(o->dataset.n > 0 || o->eval_dataset.n > 0, HONE_E_USAGE, "dataset is missing: give the path of a .json, .jsonl or .txt file, or a name of "
                "dataset_info.json");
-    HONE_GO(load_names(train, eval, &o->dataset, "dataset", c));
+    if (o->dataset.n > 0)
+        HONE_GO(load_names(train, eval, &o->dataset, "dataset", c));
     if (o->eval_dataset.n > 0)
         HONE_GO(load_names(eval, NULL, &o->eval_dataset, "eval_dataset", c));
 out:
