@@ -229,6 +229,8 @@ hone_status tok_added_cut(const tok_added_set *set, tok_stretch_vec *out, const 
         if (tok->rstrip)
             while (end < v->n && hone_unicode_has(hone_utf8_decode(v->s + end, &k), HONE_UC_SPACE))
                 end += k;
+        if (begin >= end)       /* within white space that the token before took */
+            continue;
         if (done < begin)
             HONE_TRY(HONE_VEC_PUSH(out, (tok_stretch){ (uint32_t)done, (uint32_t)begin, -1 }));
         HONE_TRY(HONE_VEC_PUSH(out, (tok_stretch){ (uint32_t)begin, (uint32_t)end, tok->id }));

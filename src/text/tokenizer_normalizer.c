@@ -99,6 +99,7 @@ static hone_status read_step(tok_normalizer *nz, const json_t *spec, const char 
     if (strcmp(type, "Prepend") == 0) {
         HONE_TRY(tok_json_keys(spec, "type prepend", where));
         HONE_TRY(tok_json_string(&content, &n, spec, "prepend", where));
+        HONE_CHECK(n, HONE_E_UNSUPPORTED, "%s: Prepend of an empty string", where);
         HONE_TRY(push_step(nz, STEP_PREPEND, HONE_NFC));
         hone_str_append(&nz->steps.data[nz->steps.len - 1].content, content, n);
         return hone_str_ok(&nz->steps.data[nz->steps.len - 1].content);
