@@ -76,37 +76,59 @@ static void pool_destroy(struct tok_pool *pool)
 
 /* ---- loading ---- */
 
-static hone_status load(hone_tokenizer *t, const char *dir)
+static hone_status start(hone_tokenizer **out)
 {
-    char       *path = hone_path_join(dir, "tokenizer.json");
+    hone_tokenizer *t = *out = hone_calloc(1, sizeof *t);
+
+    if (!t)
+        return HONE_E_NOMEM;
+    t->bos = t->eos = t->pad = -1;
+    t->pool = hone_calloc(1, sizeof *t->pool);
+    if (!t->pool)
+        return HONE_E_NOMEM;
+    pthread_mutex_init(&t->pool->lock, NULL);
+    return HONE_OK;
+}
+
+static hone_status finish(hone_tokenizer *t, const char *name)
+{
+    hone_status st = tok_added_set_finish(t->added, t->normalizer, t->split_special);
+
+    return st == HONE_OK ? st : hone_status_context(st, "in %s", name);
+}
+
+hone_status hone_tokenizer_create(hone_tokenizer **out, const char *json, size_t n, const char *name)
+{
     hone_status st;
 
-    if (!path)
-        return HONE_E_NOMEM;
-    HONE_GO_CHECK(hone_path_exists(path), HONE_E_IO, "%s does not exist; a tokenizer is read from tokenizer.json, which "
-                  "transformers' save_pretrained writes", path);
-    t->pool = hone_calloc(1, sizeof *t->pool);
-    HONE_GO_CHECK(t->pool, HONE_E_NOMEM, "out of memory");
-    pthread_mutex_init(&t->pool->lock, NULL);
-    HONE_GO(tok_file_read(t, path));
-    HONE_GO(tok_config_read(t, dir));
-    st = tok_added_set_finish(t->added, t->normalizer, t->split_special);
-    if (st != HONE_OK)
-        (void)hone_status_context(st, "in %s", path);
+    HONE_GO(start(out));
+    HONE_GO(tok_file_read(*out, json, n, name));
+    HONE_GO(finish(*out, name));
 out:
-    hone_free(path);
+    if (st != HONE_OK)
+        hone_tokenizer_destroy(out);
     return st;
 }
 
 hone_status hone_tokenizer_load(hone_tokenizer **out, const char *dir)
 {
+    hone_mapped map = { 0 };
+    char       *path = hone_path_join(dir, "tokenizer.json");
     hone_status st;
 
-    *out = hone_calloc(1, sizeof **out);
-    if (!*out)
+    *out = NULL;
+    if (!path)
         return HONE_E_NOMEM;
-    (*out)->bos = (*out)->eos = (*out)->pad = -1;
-    st = load(*out, dir);
+    HONE_GO_CHECK(hone_path_exists(path), HONE_E_IO, "%s does not exist; a tokenizer is read from tokenizer.json, which "
+                  "transformers' save_pretrained writes", path);
+    HONE_GO(hone_file_map(&map, path));
+    HONE_GO(start(out));
+    HONE_GO(tok_file_read(*out, (const char *)map.data, map.size, path));
+    HONE_GO(tok_config_read(*out, dir));
+    HONE_GO(finish(*out, path));
+out:
+    hone_file_unmap(&map);
+    hone_free(path);
     if (st != HONE_OK)
         hone_tokenizer_destroy(out);
     return st;

@@ -17,10 +17,14 @@ typedef struct hone_token { int32_t id; uint32_t begin, end; } hone_token;
 typedef HONE_VEC(hone_token) hone_encoding;
 
 /*
- * Load dir/tokenizer.json with what dir/tokenizer_config.json says (special token names, add_bos_token, add_eos_token).
+ * Load dir/tokenizer.json with what dir/tokenizer_config.json says, as transformers 5 does: names of special tokens and
+ * further added tokens. Its add_bos_token and add_eos_token have no effect beside a tokenizer.json, whose post-processor
+ * alone decides what is added.
  * Errors: E_IO (absent), E_FORMAT (broken), E_UNSUPPORTED (a component that is not implemented, by its name and place).
  */
 hone_status hone_tokenizer_load(hone_tokenizer **out, const char *dir) HONE_MUST_CHECK;
+/* The same from the text of a tokenizer.json alone; `name` appears in errors. It has no named special tokens. */
+hone_status hone_tokenizer_create(hone_tokenizer **out, const char *json, size_t n, const char *name) HONE_MUST_CHECK;
 void        hone_tokenizer_destroy(hone_tokenizer **tok);
 
 /*

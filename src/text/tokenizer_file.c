@@ -4,7 +4,6 @@
  */
 #include <yajl/yajl_parse.h>
 
-#include "base/file.h"
 #include "base/utf8.h"
 #include "text/tokenizer_parts.h"
 
@@ -481,26 +480,20 @@ out:
     return st;
 }
 
-hone_status tok_file_read(hone_tokenizer *t, const char *path)
+hone_status tok_file_read(hone_tokenizer *t, const char *text, size_t n, const char *name)
 {
-    hone_mapped map;
-    cursor      file;
-    part        parts[F_COUNT], unknown;
-    hone_status st;
+    cursor file = { name, text, 0, n };
+    part   parts[F_COUNT], unknown;
 
-    HONE_TRY(hone_file_map(&map, path));
-    file = (cursor){ path, (const char *)map.data, 0, map.size };
-    HONE_GO(split_object(&file, parts, &unknown, file_keys, F_COUNT, "the file"));
+    HONE_TRY(split_object(&file, parts, &unknown, file_keys, F_COUNT, "the file"));
     skip_space(&file);
     if (file.i < file.n)
-        HONE_GO(broken(&file, "the end of the file"));
-    HONE_GO(refuse_unknown(&file, unknown, "the file"));
-    HONE_GO(read_components(t, &file, parts));
-    HONE_GO(read_model(t, &file, parts[F_MODEL]));
-    HONE_GO(tok_added_set_create(&t->added));
-    HONE_GO(read_added(t, &file, parts[F_ADDED]));
+        return broken(&file, "the end of the file");
+    HONE_TRY(refuse_unknown(&file, unknown, "the file"));
+    HONE_TRY(read_components(t, &file, parts));
+    HONE_TRY(read_model(t, &file, parts[F_MODEL]));
+    HONE_TRY(tok_added_set_create(&t->added));
+    HONE_TRY(read_added(t, &file, parts[F_ADDED]));
     tok_bpe_finish(t->bpe, tok_pretokenizer_ends_in_bytes(t->pretokenizer));
-out:
-    hone_file_unmap(&map);
-    return st;
+    return HONE_OK;
 }

@@ -181,12 +181,12 @@ static hone_status apply_replace(const step *s, tok_text *out, const tok_view *v
             HONE_GO(tok_text_add_view(out, v, c.begin, c.end));
             continue;
         }
-        if (c.begin < c.end)
-            at = tok_view_span(v, c.begin, c.end);
-        else if (c.begin < v->n)
-            at = (hone_span){ tok_view_span(v, c.begin, c.begin + 1).begin, tok_view_span(v, c.begin, c.begin + 1).begin };
-        else
-            at = (hone_span){ tok_view_span(v, v->n - 1, v->n).end, tok_view_span(v, v->n - 1, v->n).end };
+        /* What the reference does with text from nowhere, before everything, is accidental. */
+        HONE_GO_CHECK(c.end > 0 || !s->content.len, HONE_E_UNSUPPORTED, "the normalizer's Replace matches the empty string "
+                      "at the start of the text");
+        at = c.begin < c.end ? tok_view_span(v, c.begin, c.end) : tok_view_span(v, c.begin - 1, c.begin);
+        if (c.begin == c.end)
+            at.begin = at.end;
         HONE_GO(tok_text_add(out, s->content.data, s->content.len, at));
     }
 out:

@@ -237,8 +237,8 @@ struct hone_tokenizer {
     struct tok_pool  *pool;
 };
 
-/* Read a tokenizer.json into `t` (zeroed; on failure the caller destroys it). */
-hone_status tok_file_read(hone_tokenizer *t, const char *path) HONE_MUST_CHECK;
+/* Read the text of a tokenizer.json into `t` (zeroed; on failure the caller destroys it). */
+hone_status tok_file_read(hone_tokenizer *t, const char *text, size_t n, const char *name) HONE_MUST_CHECK;
 /* Then what dir's tokenizer_config.json, special_tokens_map.json and added_tokens.json say. */
 hone_status tok_config_read(hone_tokenizer *t, const char *dir) HONE_MUST_CHECK;
 
