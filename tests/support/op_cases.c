@@ -170,7 +170,7 @@ static void norm_cases(const each *e, hone_op op)
 static void rope_cases(const each *e)
 {
     static const int64_t shapes[][4] = {    /* tokens, heads, dim, rot_dim */
-        { 1, 1, 2, 2 }, { 1, 1, 1, 0 }, { 3, 2, 6, 4 }, { 5, 3, 7, 6 }, { 7, 1, 13, 2 }, { 4, 5, 34, 34 }, { 13, 2, 64, 64 }, { 9, 7, 64, 30 },
+        { 1, 1, 2, 2 }, { 1, 1, 3, 2 }, { 3, 2, 6, 4 }, { 5, 3, 7, 6 }, { 7, 1, 13, 2 }, { 4, 5, 34, 34 }, { 13, 2, 64, 64 }, { 9, 7, 64, 30 },
         { 31, 3, 100, 100 }, { 100, 2, 128, 128 }, { 17, 14, 80, 32 }, { 257, 1, 10, 10 },
     };
 
@@ -188,15 +188,13 @@ static void rope_cases(const each *e)
             y = op_case_add(&c, "y", offsetof(hone_rope_args, y), OP_ELEM, OP_ROW, tokens, heads * dim, "o--");
             if (flags & 4)
                 c.buffers[y].alias = x;
-            if (pairs > 0) {
-                cosine = op_case_add(&c, "cos", offsetof(hone_rope_args, cos), OP_F32, OP_ROW, tokens, pairs, "i--");
-                sine = op_case_add(&c, "sin", offsetof(hone_rope_args, sin), OP_F32, OP_ROW, tokens, pairs, "i--");
-                for (int64_t i = 0; i < tokens * pairs; i++) {
-                    double angle = 6.28 * hone_rng_f64(&c.rng);
+            cosine = op_case_add(&c, "cos", offsetof(hone_rope_args, cos), OP_F32, OP_ROW, tokens, pairs, "i--");
+            sine = op_case_add(&c, "sin", offsetof(hone_rope_args, sin), OP_F32, OP_ROW, tokens, pairs, "i--");
+            for (int64_t i = 0; i < tokens * pairs; i++) {
+                double angle = 6.28 * hone_rng_f64(&c.rng);
 
-                    c.buffers[cosine].values[i] = (float)cos(angle);
-                    c.buffers[sine].values[i] = (float)sin(angle);
-                }
+                c.buffers[cosine].values[i] = (float)cos(angle);
+                c.buffers[sine].values[i] = (float)sin(angle);
             }
             c.buffers[y].length = 2;
             c.rows_field = offsetof(hone_rope_args, tokens);
