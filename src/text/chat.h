@@ -41,7 +41,14 @@ void        hone_chat_destroy(hone_chat **chat);
  * Supervision: with {% generation %} blocks, exactly their bytes. Otherwise an assistant message's span starts after what
  * the template would emit there for a generation prompt (same arguments), and ends with the first special added token
  * emitted after the message's last byte or, if none follows, with the last byte emitted for the message. A token is
- * supervised if it holds a byte of a span.
+ * supervised if it holds a byte of a span. What "there" and "emitted for" mean is taken from where the template was when it
+ * wrote each byte (text/template.h), never from looking for the message's words.
+ *   The header of message i is what add_generation_prompt adds to a render of the messages before it; if the template refuses
+ * those, or adds nothing, what it adds after the whole conversation, or the header of an earlier turn, where the text has it.
+ * Where the text has only a part of the header (a history without the empty reasoning that the prompt supplies, say), the
+ * span starts after the last whole line or added token of the shared part, at the latest at the content's first byte.
+ *   Messages reach the template as in transformers: keys with value null are left out; reasoning is found under
+ * "reasoning_content" and "thinking", whether it came so or as "reasoning".
  * Errors: E_DATA (the template refuses, or a message is not renderable), with line and column of the template.
  * Thread-safe on distinct `out`.
  */

@@ -84,7 +84,8 @@ hone_status tpl_lex(hone_template *t, tpl_tokens *out) HONE_MUST_CHECK;
 /* Fill t->body from tokens. */
 hone_status tpl_parse(hone_template *t, const tpl_tokens *tokens) HONE_MUST_CHECK;
 
-/* ---- the parser's state, shared by template_parse.c (statements) and template_expr.c (expressions) ---- */
+/* ---- the parser's state, shared by template_parse.c (statements), template_expr.c (expressions)
+ * and template_parser.c (what both use) ---- */
 typedef struct tpl_parser {
     hone_template   *t;
     const tpl_token *tok;       /* the current one; the last is EOF */
@@ -110,7 +111,9 @@ bool        tpl_at_op(const tpl_parser *p, int op);
 bool        tpl_at_name(const tpl_parser *p, const char *name);
 bool        tpl_skip_op(tpl_parser *p, int op);
 bool        tpl_skip_name(tpl_parser *p, const char *name);
-/* The current token in words, for errors. */
+/* "expected WANTED, got …" at the current token. */
+hone_status tpl_unexpected(tpl_parser *p, const char *wanted);
+/* A token in words, for errors. */
 const char *tpl_describe(const tpl_token *tok, char buf[80]);
 
 /* ---- evaluation ---- */

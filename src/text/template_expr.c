@@ -1,119 +1,11 @@
 /* Expressions of the template language: recursive descent with jinja2's precedence (so `-a|f` negates f(a)'s argument and
  * ** groups to the left). */
-#include <stdio.h>
 #include <string.h>
 
 #include "text/template_ast.h"
 
 static hone_status parse_unary(tpl_parser *p, tpl_node **out, bool with_filter);
 static hone_status parse_primary(tpl_parser *p, tpl_node **out, bool attributes);
-
-hone_status tpl_new_node(tpl_parser *p, tpl_node **out, tpl_node_type type, uint32_t pos)
-{
-    tpl_node *n = tpl_arena_alloc(&p->t->arena, sizeof *n);
-
-    *out = n;
-    if (!n)
-        return HONE_E_NOMEM;
-    *n = (tpl_node){ .type = type, .pos = pos };
-    return HONE_OK;
-}
-
-hone_status tpl_nodes_push(tpl_parser *p, tpl_nodes *v, tpl_node *n)
-{
-    if (v->len == v->cap) {
-        uint32_t   cap = v->cap ? v->cap * 2 : 4;
-        tpl_node **grown = tpl_arena_grow(&p->t->arena, v->items, v->cap * sizeof *grown, cap * sizeof *grown);
-
-        if (!grown)
-            return HONE_E_NOMEM;
-        v->items = grown;
-        v->cap = cap;
-    }
-    v->items[v->len++] = n;
-    return HONE_OK;
-}
-
-bool tpl_at_op(const tpl_parser *p, int op) { return p->tok->type == TPL_TOK_OP && p->tok->op == op; }
-
-bool tpl_at_name(const tpl_parser *p, const char *name)
-{
-    return p->tok->type == TPL_TOK_NAME && tpl_str_is(p->tok->text, name);
-}
-
-bool tpl_skip_op(tpl_parser *p, int op)
-{
-    bool yes = tpl_at_op(p, op);
-
-    p->tok += yes;
-    return yes;
-}
-
-bool tpl_skip_name(tpl_parser *p, const char *name)
-{
-    bool yes = tpl_at_name(p, name);
-
-    p->tok += yes;
-    return yes;
-}
-
-const char *tpl_describe(const tpl_token *tok, char buf[80])
-{
-    switch (tok->type) {
-    case TPL_TOK_EOF:       return "the end of the template";
-    case TPL_TOK_DATA:      return "text";
-    case TPL_TOK_VAR_BEGIN: return "'{{'";
-    case TPL_TOK_VAR_END:   return "'}}'";
-    case TPL_TOK_BLOCK_BEGIN: return "'{%'";
-    case TPL_TOK_BLOCK_END: return "'%}'";
-    case TPL_TOK_NAME:
-        snprintf(buf, 80, "'%.*s'", (int)HONE_MIN(tok->text->len, 60u), tok->text->data);
-        return buf;
-    case TPL_TOK_STRING:    return "a string";
-    case TPL_TOK_INT: case TPL_TOK_FLOAT: return "a number";
-    case TPL_TOK_OP:
-        snprintf(buf, 80, "'%c%c'", tok->op & 0xFF, tok->op >> 8);
-        if (!(tok->op >> 8))
-            snprintf(buf, 80, "'%c'", tok->op);
-        return buf;
-    }
-    return "something else";
-}
-
-static hone_status unexpected(tpl_parser *p, const char *wanted)
-{
-    char buf[80];
-
-    return tpl_syntax(p->t, HONE_E_FORMAT, p->tok->pos, "expected %s, got %s", wanted, tpl_describe(p->tok, buf));
-}
-
-hone_status tpl_expect_op(tpl_parser *p, int op)
-{
-    char      buf[80];
-    tpl_token want = { .type = TPL_TOK_OP, .op = op };
-
-    return tpl_skip_op(p, op) ? HONE_OK : unexpected(p, tpl_describe(&want, buf));
-}
-
-hone_status tpl_expect_name(tpl_parser *p, const tpl_str **out)
-{
-    if (p->tok->type != TPL_TOK_NAME)
-        return unexpected(p, "a name");
-    *out = (p->tok++)->text;
-    return HONE_OK;
-}
-
-hone_status tpl_name_id(tpl_parser *p, int32_t *out, const tpl_str *name)
-{
-    int64_t id = hone_map_get(p->t->names, name->data, name->len, -1);
-
-    if (id < 0) {
-        id = (int64_t)hone_map_len(p->t->names);
-        HONE_TRY(hone_map_put(p->t->names, name->data, name->len, id));
-    }
-    *out = (int32_t)id;
-    return HONE_OK;
-}
 
 /* ---- primary expressions ---- */
 static hone_status name_node(tpl_parser *p, tpl_node **out, const tpl_token *tok)
@@ -236,7 +128,7 @@ static hone_status parse_primary(tpl_parser *p, tpl_node **out, bool attributes)
         return parse_list(p, out);
     if (tpl_at_op(p, '{'))
         return parse_dict(p, out);
-    return unexpected(p, "an expression");
+    return tpl_unexpected(p, "an expression");
 }
 
 /* ---- what follows a primary: attributes, items, calls, filters, tests ---- */
@@ -256,7 +148,7 @@ static hone_status parse_subscript(tpl_parser *p, tpl_node **out)
     HONE_TRY(optional_bound(p, &from));
     if (!tpl_skip_op(p, ':')) {
         if (!from)
-            return unexpected(p, "an expression");
+            return tpl_unexpected(p, "an expression");
         *out = from;
         return HONE_OK;
     }
@@ -278,7 +170,7 @@ static hone_status parse_item(tpl_parser *p, tpl_node **node)
         n->text = (p->tok++)->text;
     } else if (tok->op == '.') {
         if (p->tok->type != TPL_TOK_INT)
-            return unexpected(p, "a name or number after '.'");
+            return tpl_unexpected(p, "a name or number after '.'");
         HONE_TRY(tpl_new_node(p, &n, TPL_N_ITEM, tok->pos));
         HONE_TRY(tpl_new_node(p, &n->b, TPL_N_CONST, tok->pos));
         n->b->value = (p->tok++)->number;
@@ -649,7 +541,7 @@ static hone_status parse_commas(tpl_parser *p, tpl_node **out, bool target, bool
     }
     *out = comma || !tuple->list.len ? tuple : tuple->list.items[0];
     if (!tuple->list.len && !parens)
-        return unexpected(p, "an expression");
+        return tpl_unexpected(p, "an expression");
     return HONE_OK;
 }
 
