@@ -49,7 +49,7 @@ static const struct { const char *verb, *text; } usages[] = {
       "\n"
       "The module tree with every parameter's name, shape and dtype, and what the config asks for.\n" },
     { "inspect data",
-      "usage: hone inspect data CONFIG.yaml [--key value | key=value ...]\n"
+      "usage: hone inspect data CONFIG.yaml [--key value | key=value ...] [--samples N] [--color | --no-color]\n"
       "\n"
       "Samples as they will be trained: text, ids and labels in colour, a histogram of lengths, and what is dropped and why.\n" },
     { "inspect tokens",

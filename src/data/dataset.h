@@ -61,6 +61,14 @@ typedef struct hone_dataset_context {
 } hone_dataset_context;
 
 /*
+ * The tokenizer and the chat template of a model directory, as far as rows may need them: NULL where the directory has none
+ * (rows that need it say so), and no template for stage pt. The template borrows the tokenizer: destroy it first.
+ * Errors: E_IO, E_FORMAT, E_UNSUPPORTED as the loaders of the two.
+ */
+hone_status hone_dataset_open_text(hone_tokenizer **tokenizer, hone_chat **chat, const char *dir, const hone_options *options)
+    HONE_MUST_CHECK;
+
+/*
  * Read `options.dataset` into *train, and `options.eval_dataset` or the split that `val_size` asks for into *eval (NULL if
  * there is none). *train is NULL if there is only an `eval_dataset`. With stage pt and packing, documents are joined to one stream and cut into samples of pack_length tokens.
  * The result does not depend on the number of threads.

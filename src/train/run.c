@@ -4,46 +4,20 @@
 #include "base/mem.h"
 #include "io/model_dir.h"
 
-/* Text is needed unless every row brings its ids: a directory without a tokenizer is fine then. */
-static hone_status open_text(hone_run *run)
-{
-    char       *file = hone_path_join(run->model_path, "tokenizer.json");
-    bool        there = file && hone_path_exists(file);
-    hone_status st = file ? HONE_OK : HONE_E_NOMEM;
-
-    hone_free(file);
-    if (st != HONE_OK || !there)
-        return st;
-    HONE_TRY(hone_tokenizer_load(&run->tokenizer, run->model_path));
-    if (run->options->stage == HONE_STAGE_PT)
-        return HONE_OK;
-    st = hone_chat_load(&run->chat, run->model_path, run->tokenizer);
-    if (st == HONE_E_DATA) {        /* no template: rows of messages will say so, others need none */
-        hone_status_clear();
-        st = HONE_OK;
-    }
-    return st;
-}
-
 /* What every sample must be for this model, before training starts. */
 static hone_status check_samples(const hone_run *run, const hone_dataset *data)
 {
     const hone_model *m = run->loaded->model;
 
-    for (int64_t i = 0; data && i < hone_dataset_len(data); i++) {
+    if (!data)
+        return HONE_OK;
+    HONE_TRY(hone_dataset_check_ids(data, m->vocab));
+    for (int64_t i = 0; i < hone_dataset_len(data); i++) {
         hone_sample s = hone_dataset_at(data, i);
-        const char *file = hone_dataset_source_path(data, s.source);
 
-        HONE_CHECK(m->max_positions == 0 || s.n <= m->max_positions, HONE_E_DATA, "%s, row %lld: %lld tokens, but the model has %lld "
-                   "positions; set cutoff_len to %lld or less", file, (long long)s.row, (long long)s.n,
-                   (long long)m->max_positions, (long long)m->max_positions);
-        for (int64_t t = 0; t < s.n; t++) {
-            HONE_CHECK(s.ids[t] >= 0 && s.ids[t] < m->vocab, HONE_E_DATA, "%s, row %lld: id %d at token %lld is beyond the model's "
-                       "%lld embedding rows; the row was tokenised for another model", file, (long long)s.row, s.ids[t],
-                       (long long)t, (long long)m->vocab);
-            HONE_CHECK(s.labels[t] < m->vocab, HONE_E_DATA, "%s, row %lld: label %d at token %lld is beyond the model's %lld rows",
-                       file, (long long)s.row, s.labels[t], (long long)t, (long long)m->vocab);
-        }
+        HONE_CHECK(m->max_positions == 0 || s.n <= m->max_positions, HONE_E_DATA, "%s, line %lld: %lld tokens, but the model has %lld "
+                   "positions; set cutoff_len to %lld or less", hone_dataset_source_path(data, s.source), (long long)s.line,
+                   (long long)s.n, (long long)m->max_positions, (long long)m->max_positions);
     }
     return HONE_OK;
 }
@@ -61,7 +35,7 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     HONE_CHECK(o->model_name_or_path, HONE_E_USAGE, "model_name_or_path is missing: give a model directory or a hub id");
     HONE_TRY(hone_model_dir_locate(&run->model_path, o->model_name_or_path, o->model_revision));
     HONE_TRY(hone_ctx_create(&run->ctx, &ctx));
-    HONE_TRY(open_text(run));
+    HONE_TRY(hone_dataset_open_text(&run->tokenizer, &run->chat, run->model_path, o));
     data.tokenizer = run->tokenizer;
     data.chat = run->chat;
     HONE_TRY(hone_dataset_load(&run->train, &run->eval, &data));
