@@ -127,7 +127,7 @@ static hone_status build(hone_model *m, hone_builder *b, hone_config *c, double 
     g->embd_pdrop = hone_config_probability(c, "embd_pdrop", 0.1);
     g->resid_pdrop = hone_config_probability(c, "resid_pdrop", 0.1);
     hone_config_ignore(c, neutral, HONE_COUNTOF(neutral));
-    if (m->hidden % heads != 0)
+    if (c->status == HONE_OK && m->hidden % heads != 0)
         hone_config_refuse(c, "n_embd %lld is no multiple of n_head %lld", (long long)m->hidden, (long long)heads);
     if (c->status != HONE_OK)
         return c->status;

@@ -1,42 +1,16 @@
 /* Qwen3, dense (Yang et al. 2025): a llama with a norm on each head of q and k, and a head size of its own. */
-#include "base/mem.h"
-#include "model/family.h"
-#include "nn/decoder.h"
+#include "model/decoder.h"
+
+static const hone_decoder_defaults defaults = { .vocab = 151936, .hidden = 4096, .intermediate = 22016, .layers = 32, .heads = 32,
+                                                .kv_heads = 32, .head_dim = 128, .positions = 32768 };
 
 static hone_status build(hone_model *m, hone_builder *b, hone_config *c, double dropout)
 {
-    hone_decoder_config d = {
-        .vocab = hone_config_int(c, "vocab_size", 151936, 1, INT32_MAX),
-        .hidden = hone_config_int(c, "hidden_size", 4096, 1, 1 << 24),
-        .intermediate = hone_config_int(c, "intermediate_size", 22016, 1, 1 << 24),
-        .layers = hone_config_int(c, "num_hidden_layers", 32, 1, 1 << 14),
-        .heads = hone_config_int(c, "num_attention_heads", 32, 1, 1 << 16),
-        .head_dim = hone_config_int(c, "head_dim", 128, 1, 1 << 16),
-        .act = hone_config_act(c, "hidden_act", "silu"),
-        .qk_norm = true,
-        .norm_eps = hone_config_number(c, "rms_norm_eps", 1e-6),
-        .tied = hone_config_bool(c, "tie_word_embeddings", false),
-        .attention_dropout = hone_config_probability(c, "attention_dropout", 0),
-    };
-    int64_t     positions = hone_config_int(c, "max_position_embeddings", 32768, 1, INT32_MAX);
-    bool        null_kv = json_is_null(json_object_get(c->root, "num_key_value_heads"));
-    hone_status st;
+    hone_decoder_config d = { .qk_norm = true };
 
     d.qkv_bias = d.out_bias = hone_config_bool(c, "attention_bias", false);
-    d.kv_heads = hone_config_int(c, "num_key_value_heads", null_kv ? d.heads : 32, 1, 1 << 16);
-    hone_config_rope(c, &d.rope, d.head_dim, positions, 10000);
-    if (d.heads % d.kv_heads != 0)
-        hone_config_refuse(c, "num_attention_heads %lld is no multiple of num_key_value_heads %lld", (long long)d.heads,
-                           (long long)d.kv_heads);
-    d.windows = hone_calloc((size_t)d.layers, sizeof *d.windows);
-    if (!d.windows)
-        return HONE_E_NOMEM;
-    hone_config_qwen_windows(c, d.windows, d.layers);
-    if (dropout >= 0)
-        d.attention_dropout = (float)dropout;
-    st = c->status == HONE_OK ? hone_decoder_build(m, b, &d) : c->status;
-    hone_free(d.windows);
-    return st;
+    hone_config_decoder(c, &d, &defaults);
+    return hone_config_decoder_build(m, b, c, &d, true, dropout);
 }
 
 static const char *const buffers[] = { ".rotary_emb.inv_freq", NULL };
