@@ -34,9 +34,9 @@
     V(FINETUNING_LORA, "lora?") V(FINETUNING_OFT, "oft?") V(FINETUNING_FREEZE, "freeze?") V(FINETUNING_FULL, "full")
 #define HONE_SCHEDULE_VALUES(V)                                                                                        \
     V(SCHEDULE_LINEAR, "linear") V(SCHEDULE_COSINE, "cosine") V(SCHEDULE_CONSTANT, "constant")                         \
-    V(SCHEDULE_CONSTANT_WITH_WARMUP, "constant_with_warmup") V(SCHEDULE_COSINE_WITH_RESTARTS, "cosine_with_restarts?") \
-    V(SCHEDULE_POLYNOMIAL, "polynomial?") V(SCHEDULE_INVERSE_SQRT, "inverse_sqrt?")                                    \
-    V(SCHEDULE_COSINE_WITH_MIN_LR, "cosine_with_min_lr?") V(SCHEDULE_WARMUP_STABLE_DECAY, "warmup_stable_decay?")      \
+    V(SCHEDULE_CONSTANT_WITH_WARMUP, "constant_with_warmup") V(SCHEDULE_COSINE_WITH_RESTARTS, "cosine_with_restarts") \
+    V(SCHEDULE_POLYNOMIAL, "polynomial") V(SCHEDULE_INVERSE_SQRT, "inverse_sqrt")                                    \
+    V(SCHEDULE_COSINE_WITH_MIN_LR, "cosine_with_min_lr") V(SCHEDULE_WARMUP_STABLE_DECAY, "warmup_stable_decay")      \
     V(SCHEDULE_REDUCE_LR_ON_PLATEAU, "reduce_lr_on_plateau?")
 #define HONE_OPTIM_VALUES(V)                                                                                           \
     V(OPTIM_ADAMW_TORCH, "adamw_torch") V(OPTIM_ADAMW_TORCH_FUSED, "adamw_torch_fused") V(OPTIM_ADAMW_HF, "adamw_hf")  \
@@ -208,7 +208,7 @@
     B(YES,   disable_shuffling, "false", "train in the order of the data")                                             \
     B(LATER, compute_accuracy, "false", "share of labelled tokens predicted right, while evaluating")                  \
     I(LATER, early_stopping_steps, "null", 1, HONE_ANY_, "stop after so many evaluations without a better loss")       \
-    B(RUN,   plot_loss, "false", "draw the loss curve into output_dir")                                                \
+    B(RUN,   plot_loss, "true", "draw the loss curve into output_dir (LLaMA-Factory's default is false)")                  \
     B(NOOP,  include_effective_tokens_per_second, "false", "always in the progress line and metrics.jsonl")            \
     B(LATER, use_swanlab, "false", "log to SwanLab")                                                                   \
     S(NOOP,  swanlab_project, "llamafactory", "acts with use_swanlab")                                                 \
