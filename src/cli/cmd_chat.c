@@ -57,40 +57,6 @@ static hone_status parse(talk *t, int argc, char **argv)
     return HONE_OK;
 }
 
-/* One id or a list of them. */
-static hone_status add_stops(talk *t, const json_t *v)
-{
-    size_t  i;
-    json_t *item;
-
-    if (json_is_integer(v))
-        return HONE_VEC_PUSH(&t->stops, (int32_t)json_integer_value(v));
-    json_array_foreach(v, i, item)
-        if (json_is_integer(item))
-            HONE_TRY(HONE_VEC_PUSH(&t->stops, (int32_t)json_integer_value(item)));
-    return HONE_OK;
-}
-
-/* Tokens that end an answer: what generation_config.json says, else config.json; and the tokenizer's EOS. */
-static hone_status find_stops(talk *t, const char *dir)
-{
-    char       *path = hone_path_join(dir, "generation_config.json");
-    json_t     *generation = NULL;
-    hone_status st = path ? HONE_OK : HONE_E_NOMEM;
-
-    if (st == HONE_OK && hone_path_exists(path))
-        st = hone_json_read(&generation, path);
-    if (st == HONE_OK && json_object_get(generation, "eos_token_id"))
-        st = add_stops(t, json_object_get(generation, "eos_token_id"));
-    else if (st == HONE_OK)
-        st = add_stops(t, json_object_get(hone_model_dir_config(t->loaded->dir), "eos_token_id"));
-    if (st == HONE_OK && t->tokenizer && hone_tokenizer_eos(t->tokenizer) >= 0)
-        st = HONE_VEC_PUSH(&t->stops, hone_tokenizer_eos(t->tokenizer));
-    json_decref(generation);
-    hone_free(path);
-    return st;
-}
-
 static hone_status open_all(talk *t)
 {
     hone_status      st = HONE_OK;
@@ -111,7 +77,10 @@ static hone_status open_all(talk *t)
     }
     HONE_GO(hone_ctx_create(&t->ctx, &options));
     HONE_GO(hone_model_load(&t->loaded, t->ctx, path, &(hone_load_options){ dtype, HONE_PARAMS_FROZEN, 0 }));
-    HONE_GO(find_stops(t, path));
+    HONE_GO(hone_generator_create(&t->generator, t->ctx, t->loaded->model));
+    HONE_GO(hone_model_dir_eos_ids(&t->stops, t->loaded->dir));
+    if (t->tokenizer && hone_tokenizer_eos(t->tokenizer) >= 0)
+        HONE_GO(HONE_VEC_PUSH(&t->stops, hone_tokenizer_eos(t->tokenizer)));
     t->rng = hone_rng_make((uint64_t)t->seed, 0x63686174);
 out:
     hone_model_dir_close(&probe);
@@ -125,19 +94,6 @@ static bool is_stop(const talk *t, int32_t id)
         if (t->stops.data[i] == id)
             return true;
     return false;
-}
-
-/* A generator with room for the prompt and the answer; a larger one replaces one that is full. */
-static hone_status make_room(talk *t, int64_t prompt)
-{
-    int64_t limit = t->loaded->model->max_positions, want = prompt + t->max_new + 1;
-
-    if (limit > 0 && want > limit)
-        want = limit;
-    if (t->generator && hone_generator_capacity(t->generator) >= want)
-        return HONE_OK;
-    hone_generator_destroy(&t->generator);
-    return hone_generator_create(&t->generator, t->ctx, t->loaded->model, want);
 }
 
 /* Print the characters of `bytes` that are complete; the rest waits for the next token. */
@@ -161,11 +117,10 @@ static hone_status answer_to(talk *t, const int32_t *ids, int64_t n, hone_str *a
     int32_t     id;
     bool        first = true;
 
-    HONE_GO(make_room(t, n));
     HONE_GO(hone_generator_prompt(t->generator, ids, n));
     if (t->ids)
         printf("[");
-    for (int64_t i = 0; i < t->max_new && n + i < hone_generator_capacity(t->generator); i++) {
+    for (int64_t i = 0; i < t->max_new && hone_generator_room(t->generator) > 0; i++) {
         HONE_GO(hone_generator_next(t->generator, &id, t->temperature, &t->rng));
         if (t->ids) {
             printf("%s%d", first ? "" : ", ", id);

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "base/str.h"
 
 void hone_loaded_destroy(hone_loaded **loaded)
@@ -25,6 +27,38 @@ hone_dtype hone_model_dir_compute_dtype(const hone_model_dir *dir)
     for (size_t i = 0; i < hone_model_dir_len(dir); i++)
         n[hone_model_dir_at(dir, i)->dtype] += hone_model_dir_at(dir, i)->numel;
     return n[HONE_DTYPE_BF16] > n[HONE_DTYPE_F32] + n[HONE_DTYPE_F16] + n[HONE_DTYPE_F64] ? HONE_DTYPE_BF16 : HONE_DTYPE_F32;
+}
+
+/* One id or a list of them. */
+static hone_status append_ids(hone_vec_i32 *out, const json_t *v)
+{
+    size_t  i;
+    json_t *item;
+
+    if (json_is_integer(v))
+        return HONE_VEC_PUSH(out, (int32_t)json_integer_value(v));
+    json_array_foreach(v, i, item)
+        if (json_is_integer(item))
+            HONE_TRY(HONE_VEC_PUSH(out, (int32_t)json_integer_value(item)));
+    return HONE_OK;
+}
+
+hone_status hone_model_dir_eos_ids(hone_vec_i32 *out, const hone_model_dir *dir)
+{
+    char         *path = hone_path_join(hone_model_dir_path(dir), "generation_config.json");
+    json_t       *generation = NULL;
+    const json_t *eos;
+    hone_status   st = HONE_OK;
+
+    HONE_GO(path ? HONE_OK : HONE_E_NOMEM);
+    if (hone_path_exists(path))
+        HONE_GO(hone_json_read(&generation, path));
+    eos = json_object_get(generation, "eos_token_id");
+    HONE_GO(append_ids(out, eos && !json_is_null(eos) ? eos : json_object_get(hone_model_dir_config(dir), "eos_token_id")));
+out:
+    json_decref(generation);
+    hone_free(path);
+    return st;
 }
 
 /* A class that puts another head on the trunk is another computation, whatever model_type says. */

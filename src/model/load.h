@@ -4,6 +4,7 @@
 #ifndef HONE_MODEL_LOAD_H
 #define HONE_MODEL_LOAD_H
 
+#include "base/vec.h"
 #include "io/model_dir.h"
 #include "model/family.h"
 
@@ -30,6 +31,8 @@ typedef struct hone_loaded {
 hone_status hone_model_load(hone_loaded **out, hone_ctx *ctx, const char *path, const hone_load_options *options)
     HONE_MUST_CHECK;
 void        hone_loaded_destroy(hone_loaded **loaded);
+/* Append the ids that end a generation, as generation_config.json lists them, else config.json. Errors: E_FORMAT, E_IO. */
+hone_status hone_model_dir_eos_ids(hone_vec_i32 *out, const hone_model_dir *dir) HONE_MUST_CHECK;
 /* The dtype most of the directory's floating weights have; F32 for F16 and F64, which hone does not compute in by default. */
 hone_dtype  hone_model_dir_compute_dtype(const hone_model_dir *dir);
 

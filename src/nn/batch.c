@@ -93,7 +93,7 @@ void hone_batch_destroy(hone_batch **batch)
 
 int64_t hone_batch_sample_length(const hone_batch *b, int64_t s) { return b->cu_keys[s + 1] - b->cu_keys[s]; }
 
-hone_status hone_kv_cache_create(hone_kv_cache **out, hone_ctx *ctx, int layers, int64_t capacity)
+hone_status hone_kv_cache_create(hone_kv_cache **out, hone_ctx *ctx, int layers)
 {
     hone_kv_cache *c = hone_calloc(1, sizeof *c);
 
@@ -102,7 +102,6 @@ hone_status hone_kv_cache_create(hone_kv_cache **out, hone_ctx *ctx, int layers,
         return HONE_E_NOMEM;
     c->ctx = ctx;
     c->layers = layers;
-    c->capacity = capacity;
     c->k = hone_calloc(2 * (size_t)layers, sizeof(hone_tensor *));
     if (!c->k) {
         hone_free(c);
@@ -126,18 +125,32 @@ void hone_kv_cache_destroy(hone_kv_cache **cache)
     *cache = NULL;
 }
 
+/* Give *slot room for `rows`: at least twice as many as before, so that each row is moved a bounded number of times. */
+static hone_status grow(hone_ctx *ctx, hone_tensor **slot, hone_dtype dtype, int64_t rows, int64_t width, int64_t used)
+{
+    int64_t      have = *slot ? (*slot)->dims[0] : 0;
+    hone_tensor *larger;
+
+    if (rows <= have)
+        return HONE_OK;
+    larger = hone_tensor_create(ctx->device, dtype, 2, (int64_t[]){ HONE_MAX(rows, 2 * have), width });
+    if (!larger)
+        return HONE_E_NOMEM;
+    if (*slot)
+        memcpy(hone_tensor_data(larger), hone_tensor_data(*slot), (size_t)(used * width) * hone_dtype_bytes(dtype));
+    hone_tensor_release(slot);
+    *slot = larger;
+    return HONE_OK;
+}
+
 static hone_tensor *append_one(hone_ctx *ctx, const hone_batch *b, hone_tensor **slot, hone_tensor *fresh)
 {
-    hone_kv_cache *c = b->cache;
-    int64_t        width = hone_tensor_cols(fresh), used = c->length + b->tokens;
+    int64_t width = hone_tensor_cols(fresh), past = b->cache->length, used = past + b->tokens;
 
-    if (!*slot)
-        *slot = hone_tensor_create(ctx->device, fresh->dtype, 2, (int64_t[]){ c->capacity, width });
-    if (!*slot)
+    if (grow(ctx, slot, fresh->dtype, used, width, past) != HONE_OK)
         return hone_scope_adopt(ctx, NULL);
-    HONE_ASSERT(used <= c->capacity);
-    memcpy((char *)hone_tensor_data(*slot) + (size_t)(c->length * width) * hone_dtype_bytes(fresh->dtype),
-           hone_tensor_data(fresh), hone_tensor_bytes(fresh));
+    memcpy((char *)hone_tensor_data(*slot) + (size_t)(past * width) * hone_dtype_bytes(fresh->dtype), hone_tensor_data(fresh),
+           hone_tensor_bytes(fresh));
     return hone_scope_adopt(ctx, hone_tensor_view(*slot, 0, 2, (int64_t[]){ used, width }));
 }
 

@@ -46,11 +46,11 @@ int64_t     hone_batch_sample_length(const hone_batch *batch, int64_t s);
 typedef struct hone_kv_cache {
     hone_ctx     *ctx;
     int           layers;
-    int64_t       length, capacity; /* tokens */
-    hone_tensor **k, **v;           /* [capacity, kv_heads · dim], made when a layer first writes */
+    int64_t       length;           /* tokens */
+    hone_tensor **k, **v;           /* [at least length, kv_heads · dim], grown as layers write */
 } hone_kv_cache;
 
-hone_status hone_kv_cache_create(hone_kv_cache **out, hone_ctx *ctx, int layers, int64_t capacity) HONE_MUST_CHECK;
+hone_status hone_kv_cache_create(hone_kv_cache **out, hone_ctx *ctx, int layers) HONE_MUST_CHECK;
 void        hone_kv_cache_destroy(hone_kv_cache **cache);
 /* Append a layer's new keys and values; *k and *v become views of all so far, owned by the current scope. */
 void        hone_kv_cache_append(hone_ctx *ctx, const hone_batch *batch, int layer, hone_tensor **k, hone_tensor **v);

@@ -13,22 +13,19 @@ struct hone_generator {
     double           *probabilities;/* [vocab] */
 };
 
-hone_status hone_generator_create(hone_generator **out, hone_ctx *ctx, const hone_model *model, int64_t capacity)
+hone_status hone_generator_create(hone_generator **out, hone_ctx *ctx, const hone_model *model)
 {
     hone_status     st = HONE_OK;
-    hone_generator *g = NULL;
+    hone_generator *g = hone_calloc(1, sizeof *g);
 
     *out = NULL;
-    HONE_CHECK(capacity > 0 && (model->max_positions == 0 || capacity <= model->max_positions), HONE_E_USAGE,
-               "%lld tokens are asked for, but the model has %lld positions", (long long)capacity, (long long)model->max_positions);
-    g = hone_calloc(1, sizeof *g);
     if (!g)
         return HONE_E_NOMEM;
     g->ctx = ctx;
     g->model = model;
     g->probabilities = hone_calloc((size_t)model->vocab, sizeof *g->probabilities);
     HONE_GO(g->probabilities ? HONE_OK : HONE_E_NOMEM);
-    HONE_GO(hone_kv_cache_create(&g->cache, ctx, model->blocks, capacity));
+    HONE_GO(hone_kv_cache_create(&g->cache, ctx, model->blocks));
 out:
     if (st != HONE_OK)
         hone_generator_destroy(&g);
@@ -49,15 +46,18 @@ void hone_generator_destroy(hone_generator **generator)
     *generator = NULL;
 }
 
-int64_t hone_generator_capacity(const hone_generator *g) { return g->cache->capacity; }
+/* Positions of the longest context. */
+static int64_t limit(const hone_generator *g) { return g->model->max_positions > 0 ? g->model->max_positions : INT32_MAX; }
+
+int64_t hone_generator_room(const hone_generator *g) { return limit(g) - (int64_t)g->ids.len; }
 
 hone_status hone_generator_prompt(hone_generator *g, const int32_t *ids, int64_t n)
 {
     int64_t same = 0;
 
     HONE_CHECK(n > 0, HONE_E_DATA, "the prompt has no token");
-    HONE_CHECK(n < g->cache->capacity, HONE_E_DATA, "the prompt has %lld tokens, and there is room for %lld with one to follow",
-               (long long)n, (long long)g->cache->capacity);
+    HONE_CHECK(n < limit(g), HONE_E_DATA, "the prompt has %lld tokens, but the model has %lld positions, and one is for the answer",
+               (long long)n, (long long)limit(g));
     for (int64_t i = 0; i < n; i++)
         HONE_CHECK(ids[i] >= 0 && ids[i] < g->model->vocab, HONE_E_DATA, "id %d at token %lld is beyond the model's %lld rows",
                    ids[i], (long long)i, (long long)g->model->vocab);
@@ -122,8 +122,7 @@ static hone_status run(hone_generator *g, int32_t *id, double temperature, hone_
 
 hone_status hone_generator_next(hone_generator *g, int32_t *id, double temperature, hone_rng *rng)
 {
-    HONE_CHECK((int64_t)g->ids.len < g->cache->capacity, HONE_E_DATA, "the context is full: %lld tokens",
-               (long long)g->cache->capacity);
+    HONE_CHECK(hone_generator_room(g) > 0, HONE_E_DATA, "the context is full: %lld tokens", (long long)limit(g));
     HONE_TRY(run(g, id, temperature, rng));
     HONE_CHECK(*id >= 0, HONE_E_NUMERIC, "the model's logits are not finite: its weights are broken");
     return HONE_VEC_PUSH(&g->ids, *id);
