@@ -9,7 +9,7 @@ static const struct { const char *verb, *text; } usages[] = {
       "usage: hone train CONFIG.yaml [--key value | key=value ...]\n"
       "\n"
       "Trains the model as the config says. output_dir gets the trained Hugging Face directory, metrics.jsonl,\n"
-      "config.resolved.yaml, the loss curve (plot_loss) and checkpoint-<step>/ directories. If it holds checkpoints of the\n"
+      "config.resolved.yaml, training_loss.png and checkpoint-<step>/ directories. If it holds checkpoints of the\n"
       "same config, the run goes on from the newest; overwrite_output_dir: true starts anew.\n"
       "\n"
       "  model_name_or_path: path/to/model\n"

@@ -77,9 +77,9 @@ static hone_status export_model(hone_run *run, const char *out, hone_export_mode
     return hone_model_dir_export(run->loaded->dir, out, &o);
 }
 
-hone_status hone_checkpoint_export(hone_run *run, const char *out, bool fresh)
+hone_status hone_checkpoint_export(hone_run *run, const char *out)
 {
-    return export_model(run, out, fresh ? HONE_EXPORT_FRESH : HONE_EXPORT_INTO, NULL);
+    return export_model(run, out, HONE_EXPORT_INTO, NULL);
 }
 
 /* Tensors of the optimizer file: three per parameter, in declaration order. */
@@ -167,7 +167,7 @@ out:
     return st;
 }
 
-static hone_status build(hone_run *run, const char *dir)
+static hone_status build(hone_run *run, const char *dir, bool with_state)
 {
     hone_status st = HONE_OK;
     file_list   files = { HONE_STR_INIT };
@@ -175,7 +175,7 @@ static hone_status build(hone_run *run, const char *dir)
 
     HONE_GO(state ? HONE_OK : HONE_E_NOMEM);
     HONE_GO(export_model(run, dir, HONE_EXPORT_FRESH, &files));
-    if (run->options->save_only_model)
+    if (!with_state)
         goto out;
     HONE_GO(hone_dir_make(state));
     HONE_GO(write_optimizer(run, dir, &files));
@@ -224,7 +224,7 @@ static hone_status prune(hone_run *run, int64_t keep)
     }
 }
 
-hone_status hone_checkpoint_save(hone_run *run)
+hone_status hone_checkpoint_save(hone_run *run, bool state)
 {
     const char *out = run->options->output_dir;
     hone_status st = HONE_OK;
@@ -233,7 +233,7 @@ hone_status hone_checkpoint_save(hone_run *run)
 
     HONE_GO(final && temp ? HONE_OK : HONE_E_NOMEM);
     HONE_GO(hone_dir_remove(temp));
-    HONE_GO(build(run, temp));
+    HONE_GO(build(run, temp, state));
     HONE_GO(hone_dir_remove(final));        /* one of this step, left by an earlier run that is being repeated */
     HONE_GO(hone_path_rename(temp, final));
     if (run->options->save_total_limit != HONE_INT_NULL)
@@ -441,12 +441,14 @@ hone_status hone_checkpoint_prepare(hone_run *run, char **resume)
     HONE_TRY(hone_dir_make(o->output_dir));
     HONE_CHECK(access(o->output_dir, W_OK) == 0, HONE_E_IO, "cannot write into output_dir %s: %s", o->output_dir, strerror(errno));
     HONE_GO(hone_dir_list(&names, &n, o->output_dir));
-    if (o->resume_from_checkpoint) {
-        *resume = hone_strdup(o->resume_from_checkpoint);
-        HONE_GO(*resume ? check_resumable(run, *resume) : HONE_E_NOMEM);
-    } else if (!o->overwrite_output_dir) {
+    if (!o->overwrite_output_dir) {
         HONE_GO(find_newest(resume, o->output_dir, names, n));
         HONE_GO(*resume ? check_resumable(run, *resume) : check_rest(o->output_dir, names, n));
+    }
+    if (o->resume_from_checkpoint) {
+        hone_free(*resume);
+        *resume = hone_strdup(o->resume_from_checkpoint);
+        HONE_GO(*resume ? check_resumable(run, *resume) : HONE_E_NOMEM);
     }
     HONE_GO(remove_leftovers(o->output_dir, names, n, !*resume));
 out:

@@ -103,13 +103,12 @@ static int64_t every(double value, int64_t total)
     return HONE_MAX((int64_t)(value < 1 ? ceil(value * (double)total) : value), (int64_t)1);
 }
 
-static bool due(int when, double interval, const hone_run *run)
+/* Steps do not cross epochs, so the one that ends an epoch leaves a whole number of them. */
+static bool due(int when, double interval, const hone_run *run, const hone_step_metrics *m)
 {
-    int64_t epoch = hone_loader_epoch_steps(run->loader);
-
     switch (when) {
     case HONE_WHEN_STEPS: return run->step % every(interval, run->total_steps) == 0;
-    case HONE_WHEN_EPOCH: return run->step % epoch == 0;
+    case HONE_WHEN_EPOCH: return m->epoch == floor(m->epoch);
     default:              return false;
     }
 }
@@ -121,13 +120,15 @@ static hone_status after_step(hone_run *run, hone_step_metrics *m)
     const hone_options *o = run->options;
     bool                last = run->step == run->total_steps;
 
-    if (run->eval && (due(o->eval_strategy, o->eval_steps, run) || (last && o->eval_strategy != HONE_WHEN_NO))) {
+    if (run->eval && (due(o->eval_strategy, o->eval_steps, run, m) || (last && o->eval_strategy != HONE_WHEN_NO))) {
         HONE_TRY(hone_run_evaluate(run, run->eval, &m->eval_loss, &m->eval_tokens));
         m->has_eval = true;
     }
     HONE_TRY(hone_metrics_step(run->metrics, m));
-    if (due(o->save_strategy, o->save_steps, run) || (last && o->save_strategy != HONE_WHEN_NO) || stop_asked(run))
-        HONE_TRY(hone_checkpoint_save(run));
+    if (stop_asked(run))        /* with the state whatever save_only_model says: the run is to go on from here */
+        return hone_checkpoint_save(run, true);
+    if (due(o->save_strategy, o->save_steps, run, m) || (last && o->save_strategy != HONE_WHEN_NO))
+        return hone_checkpoint_save(run, !o->save_only_model);
     return HONE_OK;
 }
 
@@ -158,13 +159,26 @@ static void introduce(const hone_run *run)
               (long long)run->total_steps, 100 * hone_loader_fill(run->loader));
 }
 
+/* A model that knows nothing has a loss of ln(vocabulary): near that, the weights are hardly those of the data's language. */
+static void judge_first_loss(const hone_run *run, double loss)
+{
+    double guess = log((double)run->loaded->model->vocab);
+
+    if (loss < 0.9 * guess)
+        hone_info(&run->log, "first loss %.4f (guessing among %lld tokens: %.4f)", loss, (long long)run->loaded->model->vocab, guess);
+    else
+        hone_warn(&run->log, "the first loss, %.4f, is no better than guessing among %lld tokens, %.4f: are these the weights, and "
+                  "the tokenizer, that you mean?", loss, (long long)run->loaded->model->vocab, guess);
+}
+
 static hone_status finish(hone_run *run)
 {
     const char *out = run->options->output_dir;
 
-    HONE_TRY(hone_checkpoint_export(run, out, false));
-    HONE_TRY(hone_metrics_plot(out));
-    hone_info(&run->log, "wrote the model, metrics.jsonl and training_loss.png to %s", out);
+    HONE_TRY(hone_checkpoint_export(run, out));
+    if (run->options->plot_loss)
+        HONE_TRY(hone_metrics_plot(out));
+    hone_info(&run->log, "wrote the model, metrics.jsonl%s to %s", run->options->plot_loss ? " and training_loss.png" : "", out);
     return HONE_OK;
 }
 
@@ -186,6 +200,8 @@ hone_status hone_run_train(hone_run *run)
                                 hone_peak_flops(run->ctx, o->bf16 ? HONE_DTYPE_BF16 : HONE_DTYPE_F32), &run->log));
     while (run->step < run->total_steps) {
         HONE_GO(one_step(run, &m));
+        if (run->step == 1)
+            judge_first_loss(run, m.loss);
         HONE_GO(after_step(run, &m));
         HONE_GO_CHECK(!stop_asked(run) || run->step == run->total_steps, HONE_E_INTERRUPT, "stopped by a signal after step %lld; "
                       "saved as %s/checkpoint-%lld, and the same command goes on from there", (long long)run->step,

@@ -12,7 +12,7 @@ typedef struct hone_step_metrics {
     int64_t step;               /* from 1 */
     double  epoch, loss, learning_rate, grad_norm;
     int64_t tokens, supervised_tokens;
-    bool    skipped;            /* not finite: the weights stayed */
+    bool    skipped;            /* not finite, or without labels: the weights stayed */
     bool    has_eval;
     double  eval_loss;
     int64_t eval_tokens;

@@ -1,8 +1,24 @@
 #include "train/run.h"
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "io/model_dir.h"
+
+/* Faults of the directory itself (config, files, names, shapes) show before large data is read: on the meta device a model is
+ * loaded without its weights. */
+static hone_status check_model(const hone_run *run)
+{
+    hone_ctx_options meta = { .threads = 1, .meta = true, .log = run->log };
+    hone_ctx        *ctx;
+    hone_loaded     *model;
+    hone_status      st;
+
+    HONE_TRY(hone_ctx_create(&ctx, &meta));
+    st = hone_model_load(&model, ctx, run->model_path, &(hone_load_options){ HONE_DTYPE_F32, HONE_PARAMS_FROZEN, -1 });
+    hone_loaded_destroy(&model);
+    hone_ctx_destroy(&ctx);
+    return st;
+}
 
 /* What every sample must be for this model, before training starts. */
 static hone_status check_samples(const hone_run *run, const hone_dataset *data)
@@ -35,6 +51,7 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     HONE_CHECK(o->model_name_or_path, HONE_E_USAGE, "model_name_or_path is missing: give a model directory or a hub id");
     HONE_TRY(hone_model_dir_locate(&run->model_path, o->model_name_or_path, o->model_revision));
     HONE_TRY(hone_ctx_create(&run->ctx, &ctx));
+    HONE_TRY(check_model(run));
     HONE_TRY(hone_dataset_open_text(&run->tokenizer, &run->chat, run->model_path, o));
     data.tokenizer = run->tokenizer;
     data.chat = run->chat;
@@ -42,6 +59,51 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     HONE_TRY(hone_model_load(&run->loaded, run->ctx, run->model_path, &load));
     HONE_TRY(check_samples(run, run->train));
     return check_samples(run, run->eval);
+}
+
+/* The token that more than half of the samples' last labels are, or -1. */
+static hone_status common_terminator(int32_t *out, const hone_run *run)
+{
+    int64_t *count = hone_calloc((size_t)run->loaded->model->vocab, sizeof *count), n = hone_dataset_len(run->train);
+
+    *out = -1;
+    if (!count)
+        return HONE_E_NOMEM;
+    for (int64_t i = 0; i < n; i++) {
+        hone_sample s = hone_dataset_at(run->train, i);
+
+        while (s.n > 0 && s.labels[s.n - 1] < 0)
+            s.n--;
+        if (s.n > 0 && ++count[s.labels[s.n - 1]] > n / 2)
+            *out = s.labels[s.n - 1];
+    }
+    hone_free(count);
+    return HONE_OK;
+}
+
+/* A model that learns to end its turns with a token that no tool stops at seems never to end: say so before it is trained. */
+static hone_status check_terminator(const hone_run *run)
+{
+    hone_status  st = HONE_OK;
+    hone_vec_i32 eos = { NULL, 0, 0 };
+    hone_str     token = HONE_STR_INIT;
+    int32_t      id;
+
+    HONE_GO(common_terminator(&id, run));
+    HONE_GO(hone_model_dir_eos_ids(&eos, run->loaded->dir));
+    for (size_t i = 0; i < eos.len; i++)
+        if (eos.data[i] == id)
+            goto out;
+    if (id < 0)
+        goto out;
+    if (run->tokenizer)
+        HONE_GO(hone_tokenizer_token_bytes(run->tokenizer, &token, id));
+    hone_warn(&run->log, "most answers end with token %d %s, which is not among the eos_token_id of generation_config.json (else "
+              "config.json): tools will not stop there. Add it to that list in %s", id, hone_str_c(&token), run->model_path);
+out:
+    HONE_VEC_DEINIT(&eos);
+    hone_str_deinit(&token);
+    return st;
 }
 
 hone_status hone_run_open_eval(hone_run *run, const hone_options *o, const hone_log *log)
@@ -56,6 +118,8 @@ hone_status hone_run_open(hone_run *run, const hone_options *o, const hone_log *
 
     HONE_GO(open_inputs(run, o, log, HONE_PARAMS_TRAINED));
     HONE_GO(hone_loader_create(&run->loader, run->train, o));
+    if (o->stage == HONE_STAGE_SFT && run->chat)
+        HONE_GO(check_terminator(run));
     run->total_steps = hone_loader_total_steps(run->loader);
     HONE_GO(hone_lr_schedule_make(&run->schedule, o, run->total_steps));
     hone_options_identity(o, &identity);
