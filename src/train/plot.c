@@ -97,6 +97,7 @@ static void draw_curve(const frame *f, const curve *c, double r, double g, doubl
 {
     cairo_set_source_rgb(f->cr, r, g, b);
     cairo_set_line_width(f->cr, width);
+    cairo_new_path(f->cr);      /* text leaves a current point behind */
     for (size_t i = 0; i < c->len; i++)
         cairo_line_to(f->cr, px(f, c->data[i].step), py(f, c->data[i].loss));
     cairo_stroke(f->cr);
@@ -106,13 +107,13 @@ static void draw_curve(const frame *f, const curve *c, double r, double g, doubl
     }
 }
 
-/* The curve's moving average: each point weighs 0.9 of the ones before. */
+/* The curve's moving average. How much of the past each point keeps grows with the run, as in LLaMA-Factory's plots. */
 static hone_status smooth(curve *out, const curve *in)
 {
-    double mean = 0;
+    double mean = 0, keep = 1.8 * (1 / (1 + exp(-0.05 * (double)in->len)) - 0.5);
 
     for (size_t i = 0; i < in->len; i++) {
-        mean = i ? 0.9 * mean + 0.1 * in->data[i].loss : in->data[i].loss;
+        mean = i ? keep * mean + (1 - keep) * in->data[i].loss : in->data[i].loss;
         HONE_TRY(HONE_VEC_PUSH(out, (point){ in->data[i].step, mean }));
     }
     return HONE_OK;
