@@ -75,6 +75,9 @@ static void print_counts(view *v, const hone_dataset *d, const char *name)
     hone_str_printf(&v->out, "\n  tokens %lld: %lld kept, %lld cut, %lld dropped; %lld with a loss (%.1f %% of those kept)\n",
                     (long long)r->tokens_in, (long long)r->tokens_kept, (long long)r->tokens_cut, (long long)r->tokens_dropped,
                     (long long)r->supervised, r->tokens_kept ? 100.0 * (double)r->supervised / (double)r->tokens_kept : 0.0);
+    if (r->reasoning_removed)
+        hone_str_printf(&v->out, "  the chat template left out the reasoning of %lld answers, as it does when the model is used\n",
+                        (long long)r->reasoning_removed);
     for (size_t i = 0; i < r->n_notes; i++)
         hone_str_printf(&v->out, "  %s: %s, line %lld: %s\n", hone_row_fate_text(r->notes[i].fate),
                         hone_dataset_source_path(d, r->notes[i].source), (long long)r->notes[i].line, r->notes[i].why);

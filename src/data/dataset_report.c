@@ -5,6 +5,7 @@
 #include "data/dataset_int.h"
 
 enum { MAX_LISTED = 20, MAX_TEXT = 3000 };      /* rows, and bytes of them, that one error names */
+enum { MAX_LOGGED = 1000 };                     /* bad rows that the log names; of other rows MAX_LISTED */
 
 static void list_rows(hone_str *s, const hone_dataset *d, hone_row_fate fate, int64_t *listed)
 {
@@ -74,7 +75,7 @@ const char *hone_row_fate_text(hone_row_fate fate)
 void hone_dataset_log_report(const hone_dataset *d, const char *name, const hone_log *log)
 {
     const hone_dataset_report *r = &d->report;
-    int64_t                    listed = 0, left_out = 0;
+    int64_t                    seen[HONE_ROW_FATES] = { 0 }, more = 0;
 
     hone_info(log, "%s: %lld rows: %lld kept, %lld cut, %lld too long, %lld bad, %lld without a token to learn; %lld samples", name,
               (long long)r->rows, (long long)r->fates[HONE_ROW_KEPT], (long long)r->fates[HONE_ROW_CUT],
@@ -83,14 +84,19 @@ void hone_dataset_log_report(const hone_dataset *d, const char *name, const hone
     hone_info(log, "%s: %lld tokens: %lld kept, %lld cut, %lld dropped; %lld of them with a loss; longest sample %lld", name,
               (long long)r->tokens_in, (long long)r->tokens_kept, (long long)r->tokens_cut, (long long)r->tokens_dropped,
               (long long)r->supervised, (long long)r->longest);
+    if (r->reasoning_removed)
+        hone_info(log, "%s: the chat template left out the reasoning of %lld answers, as it does when the model is used", name,
+                  (long long)r->reasoning_removed);
     for (size_t i = 0; i < d->notes.len; i++) {
         const hone_row_note *n = &d->notes.data[i];
 
-        if (n->fate == HONE_ROW_CUT || left_out++ >= MAX_LISTED)
+        if (n->fate == HONE_ROW_CUT)
             continue;
-        hone_warn(log, "left out: %s, line %lld: %s", d->sources.data[n->source], (long long)n->line, n->why);
-        listed++;
+        if (seen[n->fate]++ < (n->fate == HONE_ROW_BAD ? MAX_LOGGED : MAX_LISTED))
+            hone_warn(log, "left out: %s, line %lld: %s", d->sources.data[n->source], (long long)n->line, n->why);
+        else
+            more++;
     }
-    if (left_out > listed)
-        hone_warn(log, "left out: %lld more rows; hone inspect data lists all of them", (long long)(left_out - listed));
+    if (more)
+        hone_warn(log, "left out: %lld more rows; hone inspect data lists all of them", (long long)more);
 }

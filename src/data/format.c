@@ -259,6 +259,42 @@ static hone_status label_render(const row *r, const json_t *messages, const hone
     return HONE_OK;
 }
 
+/* The reasoning of a message: "reasoning_content", or what stands in <think> marks. */
+static void get_reasoning(const json_t *message, const char **begin, const char **end)
+{
+    static const char open_mark[] = "<think>", close_mark[] = "</think>";
+    const char *content = json_string_value(json_object_get(message, "content")), *mark;
+
+    *begin = json_string_value(json_object_get(message, "reasoning_content"));
+    *end = *begin ? *begin + strlen(*begin) : NULL;
+    if (!*begin && content && (*end = strstr(content, close_mark)) != NULL) {
+        mark = strstr(content, open_mark);
+        *begin = mark && mark < *end ? mark + strlen(open_mark) : content;
+    }
+    while (*begin < *end && strchr(" \n\r\t", **begin))
+        ++*begin;
+    while (*begin < *end && strchr(" \n\r\t", (*end)[-1]))
+        --*end;
+}
+
+/* Templates drop the reasoning of earlier turns; how often is worth knowing, for it is not trained then. */
+static int64_t count_removed_reasoning(const json_t *messages, const hone_chat_render *render)
+{
+    int64_t       count = 0;
+    size_t        i;
+    const json_t *m;
+
+    json_array_foreach(messages, i, m) {
+        const char *begin, *end;
+
+        if (!is_assistant(m))
+            continue;
+        get_reasoning(m, &begin, &end);
+        count += begin < end && !memmem(render->text.data, render->text.len, begin, (size_t)(end - begin));
+    }
+    return count;
+}
+
 static hone_status render(const row *r, const json_t *messages, const char *tools_key)
 {
     const json_t     *kwargs = json_object_get(r->json, "chat_template_kwargs");
@@ -274,6 +310,7 @@ static hone_status render(const row *r, const json_t *messages, const char *tool
     options.template_kwargs = json_is_object(kwargs) ? kwargs : NULL;
     HONE_GO(hone_chat_render_messages(r->context->chat, &out, messages, &options));
     HONE_GO(label_render(r, messages, &out));
+    r->out->reasoning_removed = count_removed_reasoning(messages, &out);
 out:
     hone_chat_render_deinit(&out);
     json_decref(parsed);

@@ -12,6 +12,7 @@ typedef struct hone_row_result {
     hone_status  status;        /* E_DATA: this row is bad, others may be fine; any other failure ends the reading */
     char        *why;           /* of a failure; filled by the caller */
     hone_vec_i32 ids, labels;
+    int64_t      reasoning_removed; /* answers whose reasoning the template left out */
 } hone_row_result;
 
 void hone_row_result_deinit(hone_row_result *r);

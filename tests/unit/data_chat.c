@@ -218,6 +218,11 @@ static void reasoning_follows_the_template(void **state)
                " {\"role\": \"assistant\", \"content\": \"<think>\\nt2\\n</think>\\n\\na2\"}]}\n", A,
                "<|im_start|>user\nu1<|im_end|>\n<|im_start|>assistant\n[a1<|im_end|>]\n<|im_start|>user\nu2<|im_end|>\n"
                "<|im_start|>assistant\n[<think>\nt2\n</think>\n\na2<|im_end|>]\n");
+    assert_int_equal(hone_dataset_get_report(d.train)->reasoning_removed, 1);
+    expect_row(&d, "{\"messages\": [{\"role\": \"user\", \"content\": \"u\"},"
+               " {\"role\": \"assistant\", \"reasoning_content\": \" t \", \"content\": \"a\"}]}\n", A,
+               "<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n[<think>\n t \n</think>\n\na<|im_end|>]\n");
+    assert_int_equal(hone_dataset_get_report(d.train)->reasoning_removed, 0);
     /* With thinking off the generation prompt supplies the empty marks: no loss on them. */
     expect_row(&d, "{\"messages\": [{\"role\": \"user\", \"content\": \"u\"}, {\"role\": \"assistant\", \"content\": \"a\"}],"
                " \"chat_template_kwargs\": {\"enable_thinking\": false}}\n", A,
