@@ -47,6 +47,7 @@ void        hone_chat_destroy(hone_chat **chat);
  * those, or adds nothing, what it adds after the whole conversation, or the header of an earlier turn, where the text has it.
  * Where the text has only a part of the header (a history without the empty reasoning that the prompt supplies, say), the
  * span starts after the last whole line or added token of the shared part, at the latest at the content's first byte.
+ *   A later message's content (a tool's result) that a template writes on an assistant's turn ends that turn's span.
  *   Messages reach the template as in transformers: keys with value null are left out; reasoning is found under
  * "reasoning_content" and "thinking", whether it came so or as "reasoning".
  * Errors: E_DATA (the template refuses, or a message is not renderable), with line and column of the template.

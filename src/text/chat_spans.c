@@ -26,12 +26,13 @@ static bool copied_from(const hone_template_span *s, int32_t msg) { return s->so
 
 static bool belongs(const hone_template_span *s, int32_t msg)
 {
-    return s->work == msg || (s->work < 0 && s->source == msg);
+    return (s->work == msg && (s->source <= msg || s->role)) || (s->work < 0 && s->source == msg);
 }
 
+/* Written for another message; also a later message's content (a tool's result, say) written on this one's turn. */
 static bool is_other(const hone_template_span *s, int32_t msg)
 {
-    return (s->work >= 0 && s->work != msg) || (s->work < 0 && s->source >= 0 && s->source != msg);
+    return (s->source > msg && !s->role) || (s->work >= 0 && s->work != msg) || (s->work < 0 && s->source >= 0 && s->source != msg);
 }
 
 /* The run of the message's bytes that holds most of its content (a template may mention it elsewhere too). */

@@ -132,21 +132,23 @@ static hone_status loop_items(tpl_rt *rt, tpl_list **out, const tpl_node *n, tpl
     }
 }
 
-/* A round of a loop over no messages (over indices, say) that wrote bytes of one message only worked on that message: mark
- * the bytes from `from` on. */
-static void attribute_round(tpl_buf *b, size_t from, size_t first_seg)
+/* A round of a loop over no messages (over indices, say) that wrote content of one message only, besides that of the message
+ * `work` around it, worked on that message: mark the bytes from `from` on. */
+static void attribute_round(tpl_buf *b, size_t from, size_t first_seg, int32_t work)
 {
     int32_t msg = -1;
 
     for (size_t i = first_seg; i < b->nseg; i++) {
-        if (b->segs[i].end <= from)
+        const tpl_seg *s = &b->segs[i];
+
+        if (s->end <= from || s->source < 0 || s->source == work || (work >= 0 && s->role))
             continue;
-        if (b->segs[i].work >= 0 || (b->segs[i].source >= 0 && msg >= 0 && b->segs[i].source != msg))
+        if (s->work != work || (msg >= 0 && s->source != msg))
             return;
-        msg = b->segs[i].source >= 0 ? b->segs[i].source : msg;
+        msg = s->source;
     }
     for (size_t i = first_seg; msg >= 0 && i < b->nseg; i++)
-        if (b->segs[i].end > from)
+        if (b->segs[i].end > from && b->segs[i].work == work)
             b->segs[i].work = msg;
 }
 
@@ -167,8 +169,8 @@ static hone_status loop_round(tpl_rt *rt, const tpl_node *n, tpl_loop *loop)
         rt->out->barrier = from;
     HONE_TRY(tpl_exec(rt, &n->body));
     rt->work = work;
-    if (msg < 0 && work < 0)
-        attribute_round(rt->out, from, first_seg);
+    if (msg < 0)
+        attribute_round(rt->out, from, first_seg, work);
     return HONE_OK;
 }
 

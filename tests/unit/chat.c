@@ -169,6 +169,11 @@ static void other_shapes(void **state)
                    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
                    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"), turns, NULL, false,
            "[1:Eins<|im_end|>][3:Zwei<|im_end|>]");
+    /* results of tools written on the assistant's turn are not its own */
+    expect(chat_of("{% for m in messages if m.role != 'tool' %}<|im_start|>{{ m.role }}\n{{ m.content }}{% for k in range(loop.index, "
+                   "messages|length) %}{% if messages[k].role == 'tool' %}({{ messages[k].content }}){% endif %}{% endfor %}\n"
+                   "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"),
+           "[" U("one") "," A("Eins") ",{\"role\":\"tool\",\"content\":\"Drei\"}]", NULL, false, "[1:Eins]");
     /* the same words in several messages are no trouble */
     expect(chat_of_file("chatml.jinja"), "[" U("Eins<|im_end|>") "," A("Eins") "," A("Eins") "]", NULL, false,
            "[1:Eins<|im_end|>][2:Eins<|im_end|>]");
