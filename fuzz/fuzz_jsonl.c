@@ -1,5 +1,5 @@
-/* Data files: whatever the text, reading it as .jsonl, .json and .txt ends with a data set or an error that names the file; the
- * counts of a data set add up. */
+/* Data files: whatever the text, reading it as .jsonl, .json and .txt ends with a data set or an error that names the
+ * file; the counts of a data set add up. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "data/loader.h"
 
 static const char template_source[] =
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{% for c in m.tool_calls or [] %}{{ c | tojson }}{% endfor %}"
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{% for c in m.tool_calls or [] %}{{ c | tojson "
+    "}}{% endfor %}"
     "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
 static void must(bool ok)
@@ -54,7 +55,8 @@ static void check(const hone_dataset *d, const hone_options *o)
         must(s.n > 0 && s.n <= o->cutoff_len && s.supervised > 0);
         tokens += s.n;
     }
-    must(rows == r->rows && tokens == r->tokens_kept && r->tokens_in == r->tokens_kept + r->tokens_cut + r->tokens_dropped);
+    must(rows == r->rows && tokens == r->tokens_kept
+         && r->tokens_in == r->tokens_kept + r->tokens_cut + r->tokens_dropped);
     must(hone_loader_create(&loader, d, o) == HONE_OK);
     must(hone_loader_step(loader, 0, &plan) == HONE_OK && plan.tokens > 0);
     hone_loader_destroy(&loader);
@@ -65,7 +67,7 @@ static void load(const char *path, const char *options)
     hone_dataset_context c = { 0 };
     hone_options        *o;
     hone_dataset        *train, *eval;
-    char                *text = hone_asprintf("finetuning_type: full\nthreads: 1\ncutoff_len: 64\ndataset: %s\n%s", path, options);
+    char *text = hone_asprintf("finetuning_type: full\nthreads: 1\ncutoff_len: 64\ndataset: %s\n%s", path, options);
 
     must(text && hone_options_load_text(&o, text, strlen(text), "fuzz") == HONE_OK);
     open_text(&c);
@@ -82,9 +84,14 @@ static void load(const char *path, const char *options)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct { const char *ending, *options; } runs[] = {
-        { "jsonl", "" }, { "jsonl", "bad_rows: drop\npacking: true\ntruncation: cut-left\n" }, { "json", "bad_rows: drop\n" },
-        { "json", "stage: pt\n" }, { "txt", "stage: pt\n" },
+    static const struct {
+        const char *ending, *options;
+    } runs[] = {
+        { "jsonl", "" },
+        { "jsonl", "bad_rows: drop\npacking: true\ntruncation: cut-left\n" },
+        { "json", "bad_rows: drop\n" },
+        { "json", "stage: pt\n" },
+        { "txt", "stage: pt\n" },
     };
     char path[64];
 

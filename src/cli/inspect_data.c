@@ -1,6 +1,6 @@
 /*
- * hone inspect data CONFIG.yaml [--key value …] [--samples N] [--color]: the data set as it will be trained on. Nothing of the
- * model is read but its tokenizer, its template and its config.
+ * hone inspect data CONFIG.yaml [--key value …] [--samples N] [--color]: the data set as it will be trained on. Nothing
+ * of the model is read but its tokenizer, its template and its config.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,15 +69,19 @@ static void print_counts(view *v, const hone_dataset *d, const char *name)
 {
     const hone_dataset_report *r = hone_dataset_get_report(d);
 
-    hone_str_printf(&v->out, "%s: %lld rows, %lld samples\n  rows  ", name, (long long)r->rows, (long long)hone_dataset_len(d));
+    hone_str_printf(&v->out, "%s: %lld rows, %lld samples\n  rows  ", name, (long long)r->rows,
+                    (long long)hone_dataset_len(d));
     for (int f = 0; f < HONE_ROW_FATES; f++)
-        hone_str_printf(&v->out, " %s%lld %s", f ? " " : "", (long long)r->fates[f], hone_row_fate_text((hone_row_fate)f));
-    hone_str_printf(&v->out, "\n  tokens %lld: %lld kept, %lld cut, %lld dropped; %lld with a loss (%.1f %% of those kept)\n",
-                    (long long)r->tokens_in, (long long)r->tokens_kept, (long long)r->tokens_cut, (long long)r->tokens_dropped,
-                    (long long)r->supervised, r->tokens_kept ? 100.0 * (double)r->supervised / (double)r->tokens_kept : 0.0);
+        hone_str_printf(&v->out, " %s%lld %s", f ? " " : "", (long long)r->fates[f],
+                        hone_row_fate_text((hone_row_fate)f));
+    hone_str_printf(
+        &v->out, "\n  tokens %lld: %lld kept, %lld cut, %lld dropped; %lld with a loss (%.1f %% of those kept)\n",
+        (long long)r->tokens_in, (long long)r->tokens_kept, (long long)r->tokens_cut, (long long)r->tokens_dropped,
+        (long long)r->supervised, r->tokens_kept ? 100.0 * (double)r->supervised / (double)r->tokens_kept : 0.0);
     if (r->reasoning_removed)
-        hone_str_printf(&v->out, "  the chat template left out the reasoning of %lld answers, as it does when the model is used\n",
-                        (long long)r->reasoning_removed);
+        hone_str_printf(
+            &v->out, "  the chat template left out the reasoning of %lld answers, as it does when the model is used\n",
+            (long long)r->reasoning_removed);
     for (size_t i = 0; i < r->n_notes; i++)
         hone_str_printf(&v->out, "  %s: %s, line %lld: %s\n", hone_row_fate_text(r->notes[i].fate),
                         hone_dataset_source_path(d, r->notes[i].source), (long long)r->notes[i].line, r->notes[i].why);
@@ -117,11 +121,15 @@ static hone_status print_steps(view *v)
     HONE_TRY(hone_loader_create(&loader, v->train, o));
     HONE_GO(hone_loader_step(loader, 0, &plan));
     if (o->packing == HONE_TRI_TRUE && o->stage != HONE_STAGE_PT)
-        hone_str_printf(&v->out, "packs of %lld tokens, %.1f %% full\n", (long long)o->pack_length, 100 * hone_loader_fill(loader));
-    hone_str_printf(&v->out, "steps: %lld in the first epoch, %lld in all; the first one has %lld samples, %lld tokens, %lld with a "
-                    "loss, in %lld micro-batches\n", (long long)hone_loader_epoch_steps(loader),
-                    (long long)hone_loader_total_steps(loader), (long long)plan.begin[plan.micro_batches], (long long)plan.tokens,
-                    (long long)plan.supervised, (long long)plan.micro_batches);
+        hone_str_printf(&v->out, "packs of %lld tokens, %.1f %% full\n", (long long)o->pack_length,
+                        100 * hone_loader_fill(loader));
+    hone_str_printf(
+        &v->out,
+        "steps: %lld in the first epoch, %lld in all; the first one has %lld samples, %lld tokens, %lld with a "
+        "loss, in %lld micro-batches\n",
+        (long long)hone_loader_epoch_steps(loader), (long long)hone_loader_total_steps(loader),
+        (long long)plan.begin[plan.micro_batches], (long long)plan.tokens, (long long)plan.supervised,
+        (long long)plan.micro_batches);
 out:
     hone_loader_destroy(&loader);
     return st;
@@ -150,7 +158,8 @@ static void print_text(hone_str *out, const char *s, size_t n)
         unsigned char c = (unsigned char)s[i];
         size_t        len = c < 0x80 ? 1 : hone_utf8_len(c);
         bool          bad = len > n - i || hone_utf8_valid_prefix(s + i, len) != len;
-        bool          control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F || (c == 0xC2 && !bad && (unsigned char)s[i + 1] < 0xA0);
+        bool          control =
+            (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F || (c == 0xC2 && !bad && (unsigned char)s[i + 1] < 0xA0);
 
         if (bad || (control && len == 1)) {
             hone_str_printf(out, "\\x%02x", c);
@@ -216,7 +225,8 @@ static hone_status print_samples(view *v)
         hone_sample s = hone_dataset_at(v->train, i);
 
         hone_str_printf(&v->out, "\nsample %lld (%s, line %lld): %lld tokens, %lld with a loss\n", (long long)i,
-                        hone_dataset_source_path(v->train, s.source), (long long)s.line, (long long)s.n, (long long)s.supervised);
+                        hone_dataset_source_path(v->train, s.source), (long long)s.line, (long long)s.n,
+                        (long long)s.supervised);
         if (v->tokenizer)
             HONE_TRY(print_sample_text(v, &s));
         print_numbers(v, &s, "ids:   ", s.ids);
@@ -261,9 +271,12 @@ static hone_status verdict(const view *v)
             bad += hone_dataset_get_report(sets[i])->fates[HONE_ROW_BAD];
             too_long += hone_dataset_get_report(sets[i])->fates[HONE_ROW_TOO_LONG];
         }
-    HONE_CHECK(!bad || v->options->bad_rows != HONE_BAD_ROWS_ERROR, HONE_E_DATA, "rows that cannot be used (%lld, listed above): "
-               "training refuses them; mend them, or set bad_rows: drop to leave them out", (long long)bad);
-    HONE_CHECK(!too_long || v->options->truncation != HONE_TRUNCATION_ERROR, HONE_E_DATA, "rows longer than cutoff_len (%lld, listed "
+    HONE_CHECK(!bad || v->options->bad_rows != HONE_BAD_ROWS_ERROR, HONE_E_DATA,
+               "rows that cannot be used (%lld, listed above): "
+               "training refuses them; mend them, or set bad_rows: drop to leave them out",
+               (long long)bad);
+    HONE_CHECK(!too_long || v->options->truncation != HONE_TRUNCATION_ERROR, HONE_E_DATA,
+               "rows longer than cutoff_len (%lld, listed "
                "above): training refuses them; raise cutoff_len, or set truncation to drop, cut-left or cut-right",
                (long long)too_long);
     return HONE_OK;
@@ -311,7 +324,8 @@ hone_status hone_inspect_data(int argc, char **argv)
 
     HONE_TRY(take_flags(&v, &argc, argv));
     HONE_GO(hone_options_load(&v.options, NULL, argc, argv));
-    HONE_GO_CHECK(v.options->model_name_or_path, HONE_E_USAGE, "model_name_or_path is missing: the model whose tokenizer and chat "
+    HONE_GO_CHECK(v.options->model_name_or_path, HONE_E_USAGE,
+                  "model_name_or_path is missing: the model whose tokenizer and chat "
                   "template the data goes through");
     HONE_GO(hone_model_dir_locate(&dir, v.options->model_name_or_path, v.options->model_revision));
     HONE_GO(load(&v, dir));

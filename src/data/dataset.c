@@ -51,7 +51,9 @@ hone_sample hone_dataset_at(const hone_dataset *d, int64_t i)
 {
     const dataset_entry *e = &d->samples.data[i];
 
-    return (hone_sample){ d->ids.data + e->begin, d->labels.data + e->begin, e->n, e->supervised, e->source, e->row, e->line };
+    return (hone_sample){
+        d->ids.data + e->begin, d->labels.data + e->begin, e->n, e->supervised, e->source, e->row, e->line
+    };
 }
 
 const hone_dataset_report *hone_dataset_get_report(const hone_dataset *d) { return &d->report; }
@@ -84,9 +86,11 @@ hone_status hone_dataset_check_ids(const hone_dataset *d, int64_t vocab)
             bool    label = d->ids.data[e->begin + t] < vocab;
             int32_t id = label ? d->labels.data[e->begin + t] : d->ids.data[e->begin + t];
 
-            HONE_CHECK(id < vocab, HONE_E_DATA, "%s, line %lld: %s %d of token %lld is beyond the model's vocabulary of %lld; the row "
-                       "was tokenised for another model", d->sources.data[e->source], (long long)e->line, label ? "label" : "id", id,
-                       (long long)t, (long long)vocab);
+            HONE_CHECK(id < vocab, HONE_E_DATA,
+                       "%s, line %lld: %s %d of token %lld is beyond the model's vocabulary of %lld; the row "
+                       "was tokenised for another model",
+                       d->sources.data[e->source], (long long)e->line, label ? "label" : "id", id, (long long)t,
+                       (long long)vocab);
         }
     }
     return HONE_OK;

@@ -1,8 +1,8 @@
 /*
  * data/dataset.h -- rows of files, tokenised and labelled: what a run trains or evaluates on.
  *
- * A data set is made before any weight is read, so that every fault of the data is known first. Samples keep the order of
- * their rows.
+ * A data set is made before any weight is read, so that every fault of the data is known first. Samples keep the order
+ * of their rows.
  */
 #ifndef HONE_DATA_DATASET_H
 #define HONE_DATA_DATASET_H
@@ -18,8 +18,8 @@ typedef struct hone_sample {
     int64_t        n;
     int64_t        supervised;      /* labels >= 0 beyond the first */
     int32_t        source;          /* index of its file in the data set */
-    int64_t        row, line;       /* its row in that file, from 0, and the line that this starts on, from 1; of a block of a
-                                       stream, those of the document that it starts in */
+    int64_t        row, line; /* its row in that file, from 0, and the line that this starts on, from 1; of a block of a
+                                 stream, those of the document that it starts in */
 } hone_sample;
 
 /* Why a row did not become a sample, or not all of it. */
@@ -33,7 +33,13 @@ typedef enum hone_row_fate {
 } hone_row_fate;
 
 /* What became of a row, and why (without its place). */
-typedef struct hone_row_note { int32_t source; int64_t row, line; hone_row_fate fate; int64_t tokens; char *why; } hone_row_note;
+typedef struct hone_row_note {
+    int32_t       source;
+    int64_t       row, line;
+    hone_row_fate fate;
+    int64_t       tokens;
+    char         *why;
+} hone_row_note;
 
 /* "kept", "cut", … */
 const char *hone_row_fate_text(hone_row_fate fate);
@@ -47,7 +53,7 @@ typedef struct hone_dataset_report {
     int64_t tokens_kept, tokens_cut, tokens_dropped;    /* in = kept + cut + dropped */
     int64_t supervised;                     /* tokens with a loss, in kept samples */
     int64_t longest;                        /* tokens of the longest sample */
-    int64_t reasoning_removed;              /* answers whose reasoning the chat template left out, as it does in earlier turns */
+    int64_t reasoning_removed; /* answers whose reasoning the chat template left out, as it does in earlier turns */
     int32_t max_id;                         /* largest id and label of the samples, -1 if there is none */
     const hone_row_note *notes;             /* one for each row that is not KEPT; borrowed */
     size_t  n_notes;
@@ -58,27 +64,28 @@ typedef struct hone_dataset_context {
     const hone_options   *options;
     const hone_tokenizer *tokenizer;        /* NULL: only rows of input_ids are possible */
     const hone_chat      *chat;             /* NULL: no rows of messages */
-    const hone_log       *log;              /* is told the counts and the first of the rows that were left out; may be NULL */
+    const hone_log       *log; /* is told the counts and the first of the rows that were left out; may be NULL */
 } hone_dataset_context;
 
 /*
- * The tokenizer and the chat template of a model directory, as far as rows may need them: NULL where the directory has none
- * (rows that need it say so), and no template for stage pt. The template borrows the tokenizer: destroy it first.
+ * The tokenizer and the chat template of a model directory, as far as rows may need them: NULL where the directory has
+ * none (rows that need it say so), and no template for stage pt. The template borrows the tokenizer: destroy it first.
  * Errors: E_IO, E_FORMAT, E_UNSUPPORTED as the loaders of the two.
  */
-hone_status hone_dataset_open_text(hone_tokenizer **tokenizer, hone_chat **chat, const char *dir, const hone_options *options)
-    HONE_MUST_CHECK;
+hone_status hone_dataset_open_text(hone_tokenizer **tokenizer, hone_chat **chat, const char *dir,
+                                   const hone_options *options) HONE_MUST_CHECK;
 
 /*
- * Read `options.dataset` into *train, and `options.eval_dataset` or the split that `val_size` asks for into *eval (NULL if
- * there is none). *train is NULL if there is only an `eval_dataset`. With stage pt and packing, documents are joined to one stream and cut into samples of pack_length tokens.
- * The result does not depend on the number of threads.
- * Errors: E_IO, E_FORMAT (broken JSON, ill-formed UTF-8, wrong types: always fatal, with file and line), E_USAGE (an unknown
- * data set, rows that do not go with the stage), E_UNSUPPORTED (a feature of dataset_info.json), E_DATA (rows of text without
- * a tokenizer, of conversations without a template; bad rows under `bad_rows: error`, each listed up to a bound; nothing left
- * to train on).
+ * Read `options.dataset` into *train, and `options.eval_dataset` or the split that `val_size` asks for into *eval (NULL
+ * if there is none). *train is NULL if there is only an `eval_dataset`. With stage pt and packing, documents are joined
+ * to one stream and cut into samples of pack_length tokens. The result does not depend on the number of threads.
+ * Errors: E_IO, E_FORMAT (broken JSON, ill-formed UTF-8, wrong types: always fatal, with file and line), E_USAGE (an
+ * unknown data set, rows that do not go with the stage), E_UNSUPPORTED (a feature of dataset_info.json), E_DATA (rows
+ * of text without a tokenizer, of conversations without a template; bad rows under `bad_rows: error`, each listed up to
+ * a bound; nothing left to train on).
  */
-hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval, const hone_dataset_context *context) HONE_MUST_CHECK;
+hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval,
+                              const hone_dataset_context *context) HONE_MUST_CHECK;
 void        hone_dataset_destroy(hone_dataset **dataset);
 
 int64_t                    hone_dataset_len(const hone_dataset *dataset);

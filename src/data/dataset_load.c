@@ -1,4 +1,5 @@
-/* Data sets: from names of files to samples. Rows are parsed, rendered and tokenised by many threads, and placed in order. */
+/* Data sets: from names of files to samples. Rows are parsed, rendered and tokenised by many threads, and placed in
+ * order. */
 #include <math.h>
 #include <string.h>
 
@@ -119,8 +120,8 @@ static hone_status draw_held_out(uint8_t **out, const hone_options *o, int64_t r
 
     if (o->val_size <= 0 || rows == 0)
         return HONE_OK;
-    HONE_CHECK(count < rows, HONE_E_USAGE, "val_size holds out %lld of %lld rows: nothing is left to train on", (long long)count,
-               (long long)rows);
+    HONE_CHECK(count < rows, HONE_E_USAGE, "val_size holds out %lld of %lld rows: nothing is left to train on",
+               (long long)count, (long long)rows);
     *out = hone_calloc((size_t)rows, 1);
     order = hone_calloc((size_t)rows, sizeof *order);
     if (!*out || !order) {
@@ -242,7 +243,8 @@ hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval, const h
     hone_status         st = HONE_OK;
 
     *train = *eval = NULL;
-    HONE_CHECK(o->dataset.n > 0 || o->eval_dataset.n > 0, HONE_E_USAGE, "dataset is missing: give the path of a .json, .jsonl or .txt file, or a name of "
+    HONE_CHECK(o->dataset.n > 0 || o->eval_dataset.n > 0, HONE_E_USAGE,
+               "dataset is missing: give the path of a .json, .jsonl or .txt file, or a name of "
                "dataset_info.json");
     if (o->dataset.n > 0)
         HONE_GO(load_names(train, eval, &o->dataset, "dataset", c));

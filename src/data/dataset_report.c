@@ -20,8 +20,8 @@ static void list_rows(hone_str *s, const hone_dataset *d, hone_row_fate fate, in
 }
 
 /* Rows of this fate as one error, each with file, line and reason. */
-static hone_status refuse_rows(const hone_dataset *d, const hone_dataset *held_out, hone_row_fate fate, const char *what,
-                               const char *way_out)
+static hone_status refuse_rows(const hone_dataset *d, const hone_dataset *held_out, hone_row_fate fate,
+                               const char *what, const char *way_out)
 {
     hone_str    s = HONE_STR_INIT;
     int64_t     count = d->report.fates[fate] + (held_out ? held_out->report.fates[fate] : 0), listed = 0;
@@ -31,9 +31,9 @@ static hone_status refuse_rows(const hone_dataset *d, const hone_dataset *held_o
     if (held_out)
         list_rows(&s, held_out, fate, &listed);
     if (count > listed)
-        hone_str_printf(&s, "\n  and %lld more: with %s, hone inspect data lists all of them", (long long)(count - listed),
-                        fate == HONE_ROW_BAD ? "bad_rows: drop" : "truncation: drop");
-    st = HONE_FAIL(HONE_E_DATA, "%lld %s %s:%s\n%s", (long long)count, count == 1 ? "row" : "rows", what, hone_str_c(&s), way_out);
+        hone_str_printf(&s, "\n  and %lld more; hone inspect data lists all of them", (long long)(count - listed));
+    st = HONE_FAIL(HONE_E_DATA, "%lld %s %s:%s\n%s", (long long)count, count == 1 ? "row" : "rows", what,
+                   hone_str_c(&s), way_out);
     hone_str_deinit(&s);
     return st;
 }
@@ -45,10 +45,13 @@ static hone_status check_rest(const hone_dataset *d, const char *what)
     if (d->samples.len > 0)
         return HONE_OK;
     HONE_CHECK(r->rows > 0, HONE_E_DATA, "%s has no rows", what);
-    return HONE_FAIL(HONE_E_DATA, "nothing is left of %s: of %lld rows %lld have no token with a loss, %lld cannot be rendered, %lld "
-                     "are too long%s%s", what, (long long)r->rows, (long long)r->fates[HONE_ROW_UNSUPERVISED],
-                     (long long)r->fates[HONE_ROW_BAD], (long long)r->fates[HONE_ROW_TOO_LONG],
-                     d->notes.len ? "; the first row: " : "", d->notes.len ? d->notes.data[0].why : "");
+    return HONE_FAIL(
+        HONE_E_DATA,
+        "nothing is left of %s: of %lld rows %lld have no token with a loss, %lld cannot be rendered, %lld "
+        "are too long%s%s",
+        what, (long long)r->rows, (long long)r->fates[HONE_ROW_UNSUPERVISED], (long long)r->fates[HONE_ROW_BAD],
+        (long long)r->fates[HONE_ROW_TOO_LONG], d->notes.len ? "; the first row: " : "",
+        d->notes.len ? d->notes.data[0].why : "");
 }
 
 hone_status dataset_check(const hone_dataset *d, const hone_dataset *held_out, const hone_options *o, const char *what)
@@ -57,7 +60,8 @@ hone_status dataset_check(const hone_dataset *d, const hone_dataset *held_out, c
     int64_t too_long = d->report.fates[HONE_ROW_TOO_LONG] + (held_out ? held_out->report.fates[HONE_ROW_TOO_LONG] : 0);
 
     if (bad && o->bad_rows == HONE_BAD_ROWS_ERROR)
-        return refuse_rows(d, held_out, HONE_ROW_BAD, "cannot be used", "mend them, or set bad_rows: drop to leave them out");
+        return refuse_rows(d, held_out, HONE_ROW_BAD, "cannot be used",
+                           "mend them, or set bad_rows: drop to leave them out");
     if (too_long && o->truncation == HONE_TRUNCATION_ERROR)
         return refuse_rows(d, held_out, HONE_ROW_TOO_LONG, "longer than cutoff_len",
                            "raise cutoff_len, or set truncation to drop, cut-left or cut-right");
@@ -77,16 +81,18 @@ void hone_dataset_log_report(const hone_dataset *d, const char *name, const hone
     const hone_dataset_report *r = &d->report;
     int64_t                    seen[HONE_ROW_FATES] = { 0 }, more = 0;
 
-    hone_info(log, "%s: %lld rows: %lld kept, %lld cut, %lld too long, %lld bad, %lld without a token to learn; %lld samples", name,
-              (long long)r->rows, (long long)r->fates[HONE_ROW_KEPT], (long long)r->fates[HONE_ROW_CUT],
-              (long long)r->fates[HONE_ROW_TOO_LONG], (long long)r->fates[HONE_ROW_BAD], (long long)r->fates[HONE_ROW_UNSUPERVISED],
-              (long long)d->samples.len);
-    hone_info(log, "%s: %lld tokens: %lld kept, %lld cut, %lld dropped; %lld of them with a loss; longest sample %lld", name,
-              (long long)r->tokens_in, (long long)r->tokens_kept, (long long)r->tokens_cut, (long long)r->tokens_dropped,
-              (long long)r->supervised, (long long)r->longest);
+    hone_info(
+        log, "%s: %lld rows: %lld kept, %lld cut, %lld too long, %lld bad, %lld without a token to learn; %lld samples",
+        name, (long long)r->rows, (long long)r->fates[HONE_ROW_KEPT], (long long)r->fates[HONE_ROW_CUT],
+        (long long)r->fates[HONE_ROW_TOO_LONG], (long long)r->fates[HONE_ROW_BAD],
+        (long long)r->fates[HONE_ROW_UNSUPERVISED], (long long)d->samples.len);
+    hone_info(log, "%s: %lld tokens: %lld kept, %lld cut, %lld dropped; %lld of them with a loss; longest sample %lld",
+              name, (long long)r->tokens_in, (long long)r->tokens_kept, (long long)r->tokens_cut,
+              (long long)r->tokens_dropped, (long long)r->supervised, (long long)r->longest);
     if (r->reasoning_removed)
-        hone_info(log, "%s: the chat template left out the reasoning of %lld answers, as it does when the model is used", name,
-                  (long long)r->reasoning_removed);
+        hone_info(log,
+                  "%s: the chat template left out the reasoning of %lld answers, as it does when the model is used",
+                  name, (long long)r->reasoning_removed);
     for (size_t i = 0; i < d->notes.len; i++) {
         const hone_row_note *n = &d->notes.data[i];
 

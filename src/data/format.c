@@ -30,7 +30,8 @@ hone_status hone_row_format_detect(hone_row_format *out, const json_t *json, con
     const char *key;
     json_t     *value;
 
-    HONE_CHECK(json_is_object(json), HONE_E_FORMAT, "%s: a row must be an object, not %s", where, hone_json_type_name(json));
+    HONE_CHECK(json_is_object(json), HONE_E_FORMAT, "%s: a row must be an object, not %s", where,
+               hone_json_type_name(json));
     for (size_t i = 0; i < HONE_COUNTOF(keys); i++)
         if (json_object_get(json, keys[i].key)) {
             *out = keys[i].format;
@@ -38,21 +39,28 @@ hone_status hone_row_format_detect(hone_row_format *out, const json_t *json, con
         }
     json_object_foreach((json_t *)json, key, value)
         hone_str_printf(&found, "%s%s", found.len ? ", " : "", key);
-    (void)HONE_FAIL(HONE_E_FORMAT, "%s: the row has none of the keys messages, conversations, input_ids, instruction or text (it has: "
-                    "%s); set data_format, or describe the file in dataset_info.json", where, hone_str_c(&found));
+    (void)HONE_FAIL(HONE_E_FORMAT,
+                    "%s: the row has none of the keys messages, conversations, input_ids, instruction or text (it has: "
+                    "%s); set data_format, or describe the file in dataset_info.json",
+                    where, hone_str_c(&found));
     hone_str_deinit(&found);
     return HONE_E_FORMAT;
 }
 
 static hone_status check_text(const hone_source *s, const hone_dataset_context *c)
 {
-    HONE_CHECK(c->options->stage == HONE_STAGE_PT, HONE_E_USAGE, "%s: rows of text are trained on with stage: pt; for stage: sft rows "
-               "hold messages, conversations, instruction or input_ids", s->path);
-    HONE_CHECK(c->tokenizer, HONE_E_DATA, "%s: rows of text need a tokenizer, and the model directory has no tokenizer.json", s->path);
+    HONE_CHECK(c->options->stage == HONE_STAGE_PT, HONE_E_USAGE,
+               "%s: rows of text are trained on with stage: pt; for stage: sft rows "
+               "hold messages, conversations, instruction or input_ids",
+               s->path);
+    HONE_CHECK(c->tokenizer, HONE_E_DATA,
+               "%s: rows of text need a tokenizer, and the model directory has no tokenizer.json", s->path);
     HONE_CHECK(hone_tokenizer_eos(c->tokenizer) >= 0, HONE_E_DATA, "%s: documents are separated by the EOS token, and "
                "tokenizer_config.json names no eos_token that the vocabulary has", s->path);
-    HONE_CHECK(!s->info || s->columns.prompt || hone_ends_with(s->path, ".txt"), HONE_E_FORMAT, "dataset_info.json: the columns of %s "
-               "name no \"prompt\", which is the text to train on with stage: pt", s->path);
+    HONE_CHECK(!s->info || s->columns.prompt || hone_ends_with(s->path, ".txt"), HONE_E_FORMAT,
+               "dataset_info.json: the columns of %s "
+               "name no \"prompt\", which is the text to train on with stage: pt",
+               s->path);
     return HONE_OK;
 }
 
@@ -62,13 +70,19 @@ hone_status hone_row_format_check(hone_row_format format, const hone_source *s, 
         return HONE_OK;
     if (format == HONE_ROWS_TEXT || c->options->stage == HONE_STAGE_PT)
         return check_text(s, c);
-    HONE_CHECK(c->chat, HONE_E_DATA, "%s: conversations need the chat template of the model, and the model directory has %s", s->path,
-               c->tokenizer ? "none (chat_template.jinja, or chat_template in tokenizer_config.json)" : "no tokenizer.json");
-    HONE_CHECK(format != HONE_ROWS_ALPACA || ((s->columns.prompt || s->columns.query) && s->columns.response), HONE_E_FORMAT,
-               "dataset_info.json: the columns of %s name no \"prompt\" or no \"response\"; with \"columns\" given, those that it "
-               "leaves out have no default", s->path);
-    HONE_CHECK(format == HONE_ROWS_ALPACA || s->columns.messages, HONE_E_FORMAT, "dataset_info.json: the columns of %s name no "
-               "\"messages\"; with \"columns\" given, those that it leaves out have no default", s->path);
+    HONE_CHECK(c->chat, HONE_E_DATA,
+               "%s: conversations need the chat template of the model, and the model directory has %s", s->path,
+               c->tokenizer ? "none (chat_template.jinja, or chat_template in tokenizer_config.json)"
+                            : "no tokenizer.json");
+    HONE_CHECK(format != HONE_ROWS_ALPACA || ((s->columns.prompt || s->columns.query) && s->columns.response),
+               HONE_E_FORMAT,
+               "dataset_info.json: the columns of %s name no \"prompt\" or no \"response\"; with \"columns\" given, "
+               "those that it leaves out have no default",
+               s->path);
+    HONE_CHECK(format == HONE_ROWS_ALPACA || s->columns.messages, HONE_E_FORMAT,
+               "dataset_info.json: the columns of %s name no "
+               "\"messages\"; with \"columns\" given, those that it leaves out have no default",
+               s->path);
     return HONE_OK;
 }
 
@@ -99,7 +113,7 @@ static hone_status emit(hone_row_result *out, int32_t id, bool supervised)
     return HONE_VEC_PUSH(&out->labels, supervised ? id : -100);
 }
 
-/* ---- rows of ids ---------------------------------------------------------------------------------------------------- */
+/* ---- rows of ids ---- */
 
 static hone_status ids_list(const row *r, const char *key, hone_vec_i32 *out, bool negative)
 {
@@ -138,7 +152,7 @@ static hone_status ids_row(const row *r)
     return HONE_OK;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 /* Two texts, joined by a newline where both have something. */
 static hone_status join(hone_str *out, const char *first, size_t n_first, const char *second, size_t n_second)
@@ -153,7 +167,8 @@ static hone_status join(hone_str *out, const char *first, size_t n_first, const 
 /* The text of a document: the line, the key "text", or the columns that dataset_info.json names. */
 static hone_status get_document(const row *r, hone_str *out)
 {
-    const char *key = r->source->info ? r->source->columns.prompt : "text", *query = r->source->info ? r->source->columns.query : NULL;
+    const char *key = r->source->info ? r->source->columns.prompt : "text",
+               *query = r->source->info ? r->source->columns.query : NULL;
     const char *text, *more;
     size_t      n, n_more;
 
@@ -185,7 +200,7 @@ out:
     return st;
 }
 
-/* ---- conversations ---------------------------------------------------------------------------------------------------- */
+/* ---- conversations ---- */
 
 static bool is_assistant(const json_t *message)
 {
@@ -202,13 +217,18 @@ static hone_status check_messages(const row *r, const json_t *messages)
     json_array_foreach(messages, i, m) {
         const json_t *loss = json_object_get(m, "loss");
 
-        HONE_CHECK(json_is_object(m), HONE_E_FORMAT, "%s: message %zu must be an object, not %s", r->where, i, hone_json_type_name(m));
-        HONE_CHECK(json_is_string(json_object_get(m, "role")), HONE_E_FORMAT, "%s: message %zu has no \"role\" that is a string",
+        HONE_CHECK(json_is_object(m), HONE_E_FORMAT, "%s: message %zu must be an object, not %s", r->where, i,
+                   hone_json_type_name(m));
+        HONE_CHECK(json_is_string(json_object_get(m, "role")), HONE_E_FORMAT,
+                   "%s: message %zu has no \"role\" that is a string", r->where, i);
+        HONE_CHECK(!loss || json_is_null(loss) || json_is_boolean(loss), HONE_E_FORMAT,
+                   "%s: \"loss\" of message %zu must be true or "
+                   "false",
                    r->where, i);
-        HONE_CHECK(!loss || json_is_null(loss) || json_is_boolean(loss), HONE_E_FORMAT, "%s: \"loss\" of message %zu must be true or "
-                   "false", r->where, i);
-        HONE_CHECK(!json_is_true(loss) || is_assistant(m), HONE_E_DATA, "%s: message %zu asks for a loss, but only what the assistant "
-                   "says can have one; train_on_prompt trains on everything", r->where, i);
+        HONE_CHECK(!json_is_true(loss) || is_assistant(m), HONE_E_DATA,
+                   "%s: message %zu asks for a loss, but only what the assistant "
+                   "says can have one; train_on_prompt trains on everything",
+                   r->where, i);
     }
     HONE_CHECK(json_array_size(messages) > 0, HONE_E_DATA, "%s: the conversation has no message", r->where);
     return HONE_OK;
@@ -250,7 +270,7 @@ static hone_status label_render(const row *r, const json_t *messages, const hone
     for (size_t t = 0; t < render->tokens.len; t++) {
         int32_t       m = render->message.data[t];
         const json_t *loss = m >= 0 ? json_object_get(json_array_get(messages, (size_t)m), "loss") : NULL;
-        bool          spoken = render->mask.data[t] != 0, on = o->train_on_prompt || (spoken && (!o->mask_history || m == last));
+        bool spoken = render->mask.data[t] != 0, on = o->train_on_prompt || (spoken && (!o->mask_history || m == last));
 
         if (json_is_boolean(loss))
             on = spoken && json_is_true(loss);
@@ -337,8 +357,8 @@ static hone_status add_message(json_t *messages, const char *role, const char *t
 {
     json_t *m = json_object();
 
-    if (!m || json_object_set_new(m, "role", json_string(role)) != 0 || json_object_set_new(m, "content", json_stringn(text, n)) != 0
-        || json_array_append_new(messages, m) != 0)
+    if (!m || json_object_set_new(m, "role", json_string(role)) != 0
+        || json_object_set_new(m, "content", json_stringn(text, n)) != 0 || json_array_append_new(messages, m) != 0)
         return HONE_FAIL(HONE_E_NOMEM, "out of memory");
     return HONE_OK;
 }
@@ -352,8 +372,9 @@ static hone_status translate_role(const row *r, const char *tag, size_t i, const
             : c->system_tag && strcmp(tag, c->system_tag) == 0                ? "system"
             : c->observation_tag && strcmp(tag, c->observation_tag) == 0      ? "tool"
                                                                               : NULL;
-    HONE_CHECK(*role, HONE_E_DATA, "%s: message %zu is of \"%s\", which is none of the roles that hone knows of this data set", r->where,
-               i, tag);
+    HONE_CHECK(*role, HONE_E_DATA,
+               "%s: message %zu is of \"%s\", which is none of the roles that hone knows of this data set", r->where, i,
+               tag);
     return HONE_OK;
 }
 
@@ -374,8 +395,9 @@ static hone_status sharegpt_row(const row *r)
         const char   *tag = json_string_value(json_object_get(m, c->role_tag)), *role;
         const json_t *content = json_object_get(m, c->content_tag);
 
-        HONE_GO_CHECK(tag && json_is_string(content), HONE_E_FORMAT, "%s: message %zu lacks \"%s\" or \"%s\", or they are no strings", r->where,
-                      i, c->role_tag, c->content_tag);
+        HONE_GO_CHECK(tag && json_is_string(content), HONE_E_FORMAT,
+                      "%s: message %zu lacks \"%s\" or \"%s\", or they are no strings", r->where, i, c->role_tag,
+                      c->content_tag);
         HONE_GO(translate_role(r, tag, i, &role));
         HONE_GO(add_message(messages, role, json_string_value(content), json_string_length(content)));
     }
@@ -388,7 +410,8 @@ out:
 /* Earlier turns: pairs of what was asked and answered. */
 static hone_status add_history(const row *r, json_t *messages)
 {
-    const json_t *history = r->source->columns.history ? json_object_get(r->json, r->source->columns.history) : NULL, *pair;
+    const json_t *history = r->source->columns.history ? json_object_get(r->json, r->source->columns.history) : NULL,
+                 *pair;
     size_t        i;
 
     if (!history || json_is_null(history))
@@ -434,13 +457,13 @@ out:
     return st;
 }
 
-hone_status hone_row_to_sample(hone_row_result *out, const json_t *json, const hone_source *source, hone_row_format format,
-                               const hone_dataset_context *context, const char *where)
+hone_status hone_row_to_sample(hone_row_result *out, const json_t *json, const hone_source *source,
+                               hone_row_format format, const hone_dataset_context *context, const char *where)
 {
     row r = { json, source, context, where, out };
 
-    HONE_CHECK(json_is_object(json) || hone_ends_with(source->path, ".txt"), HONE_E_FORMAT, "%s: a row must be an object, not %s", where,
-               hone_json_type_name(json));
+    HONE_CHECK(json_is_object(json) || hone_ends_with(source->path, ".txt"), HONE_E_FORMAT,
+               "%s: a row must be an object, not %s", where, hone_json_type_name(json));
     if (context->options->stage == HONE_STAGE_PT && format != HONE_ROWS_IDS)
         return text_row(&r);
     switch (format) {

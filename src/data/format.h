@@ -21,17 +21,18 @@ void hone_row_result_deinit(hone_row_result *r);
 hone_status hone_row_format_detect(hone_row_format *out, const json_t *row, const char *where) HONE_MUST_CHECK;
 
 /*
- * Whether rows of this format can be used at all: by the stage, with the tokenizer and template there are, and with the columns
- * that dataset_info.json names. Errors: E_USAGE, E_DATA, E_FORMAT.
+ * Whether rows of this format can be used at all: by the stage, with the tokenizer and template there are, and with the
+ * columns that dataset_info.json names. Errors: E_USAGE, E_DATA, E_FORMAT.
  */
-hone_status hone_row_format_check(hone_row_format format, const hone_source *source, const hone_dataset_context *context)
-    HONE_MUST_CHECK;
+hone_status hone_row_format_check(hone_row_format format, const hone_source *source,
+                                  const hone_dataset_context *context) HONE_MUST_CHECK;
 
 /*
  * Tokenise and label a row (a JSON object; for text rows also a JSON string). `where` is "file: line n". Thread-safe.
  * Wrong types are E_FORMAT; what cannot be rendered is E_DATA.
  */
-hone_status hone_row_to_sample(hone_row_result *out, const json_t *row, const hone_source *source, hone_row_format format,
-                               const hone_dataset_context *context, const char *where) HONE_MUST_CHECK;
+hone_status hone_row_to_sample(hone_row_result *out, const json_t *row, const hone_source *source,
+                               hone_row_format format, const hone_dataset_context *context,
+                               const char *where) HONE_MUST_CHECK;
 
 #endif /* HONE_DATA_FORMAT_H */

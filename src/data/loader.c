@@ -18,14 +18,14 @@ struct hone_loader {
     int64_t            *order;          /* [units] of the planned epoch */
     int64_t             epoch;          /* the planned one, -1 = none */
     hone_vec_i64        step_begin;     /* of the planned epoch: first unit of each step, and the end */
-    hone_vec_i64        epoch_begin;    /* first step of each epoch that was counted, and the end of the last; by tokens only,
-                                           where an epoch's number of steps depends on its order */
+    hone_vec_i64 epoch_begin; /* first step of each epoch that was counted, and the end of the last; by tokens only,
+                                 where an epoch's number of steps depends on its order */
     int64_t             first_epoch_steps, total;
     double              fill;
     hone_vec_i64        begin, samples; /* of the step handed out */
 };
 
-/* ---- units -------------------------------------------------------------------------------------------------------------- */
+/* ---- units ---- */
 
 static hone_status add_unit(hone_loader *l, const int64_t *members, int64_t n)
 {
@@ -126,8 +126,10 @@ static hone_status pack(hone_loader *l, int64_t length)
     HONE_GO(items ? HONE_OK : HONE_E_NOMEM);
     for (int64_t i = 0; i < n; i++) {
         items[i] = (item){ i, hone_dataset_at(l->data, i).n };
-        HONE_GO_CHECK(items[i].n <= length, HONE_E_USAGE, "a sample of %lld tokens does not fit into pack_length %lld; pack_length must "
-                      "not be below cutoff_len", (long long)items[i].n, (long long)length);
+        HONE_GO_CHECK(items[i].n <= length, HONE_E_USAGE,
+                      "a sample of %lld tokens does not fit into pack_length %lld; pack_length must "
+                      "not be below cutoff_len",
+                      (long long)items[i].n, (long long)length);
         tokens += items[i].n;
     }
     qsort(items, (size_t)n, sizeof *items, longest_first);
@@ -148,7 +150,7 @@ out:
     return st;
 }
 
-/* ---- epochs ------------------------------------------------------------------------------------------------------------- */
+/* ---- epochs ---- */
 
 static int64_t units_per_step(const hone_options *o)
 {
@@ -218,8 +220,10 @@ static hone_status count_steps(hone_loader *l)
         l->total = (int64_t)ceil(epochs * (double)l->first_epoch_steps);
         return HONE_OK;
     }
-    HONE_CHECK(epochs <= 100000, HONE_E_USAGE, "num_train_epochs %g with global_batch_tokens: each epoch is counted at the start; set "
-               "max_steps instead", epochs);
+    HONE_CHECK(epochs <= 100000, HONE_E_USAGE,
+               "num_train_epochs %g with global_batch_tokens: each epoch is counted at the start; set "
+               "max_steps instead",
+               epochs);
     HONE_TRY(count_epochs(l, epochs > whole ? e : e - 1));
     l->total = l->epoch_begin.data[e];
     if (epochs > whole)
@@ -227,7 +231,7 @@ static hone_status count_steps(hone_loader *l)
     return HONE_OK;
 }
 
-/* ---- the object --------------------------------------------------------------------------------------------------------- */
+/* ---- the object ---- */
 
 hone_status hone_loader_create(hone_loader **out, const hone_dataset *data, const hone_options *o)
 {

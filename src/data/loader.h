@@ -1,6 +1,6 @@
 /*
- * data/loader.h -- which samples each optimizer step trains on: packing, shuffling, epochs. A function of the data set and
- * the options alone, so a run seeks to any step at once and resumes exactly.
+ * data/loader.h -- which samples each optimizer step trains on: packing, shuffling, epochs. A function of the data set
+ * and the options alone, so a run seeks to any step at once and resumes exactly.
  */
 #ifndef HONE_DATA_LOADER_H
 #define HONE_DATA_LOADER_H
@@ -22,11 +22,12 @@ typedef struct hone_step_plan {
 /*
  * Micro-batches are `per_device_train_batch_size` units each, a unit being a sample or, with `packing`, a bin of up to
  * pack_length tokens of isolated samples (best fit). A step is `gradient_accumulation_steps` of them, or as many as
- * `global_batch_size` (units) or `global_batch_tokens` asks for. Each epoch is a permutation of its own (of data_seed or
- * seed, and the epoch) unless `disable_shuffling`. The last step of an epoch may be short.
+ * `global_batch_size` (units) or `global_batch_tokens` asks for. Each epoch is a permutation of its own (of data_seed
+ * or seed, and the epoch) unless `disable_shuffling`. The last step of an epoch may be short.
  * Owns: the data set is borrowed. Errors: E_DATA (no samples), E_USAGE (options that do not go together).
  */
-hone_status hone_loader_create(hone_loader **out, const hone_dataset *dataset, const hone_options *options) HONE_MUST_CHECK;
+hone_status hone_loader_create(hone_loader **out, const hone_dataset *dataset,
+                               const hone_options *options) HONE_MUST_CHECK;
 void        hone_loader_destroy(hone_loader **loader);
 
 /* Steps of the whole run: max_steps, else what num_train_epochs (fractional allowed) makes. */

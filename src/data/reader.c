@@ -81,18 +81,20 @@ static hone_status scan_array(scan *s)
     while (!full(s)) {
         hone_row_span row = { s->at, 0, s->line };
 
-        HONE_CHECK(s->at < s->n, HONE_E_FORMAT, "%s: line %lld: the array of rows is not closed; the file is cut short", path,
-                   (long long)s->line);
+        HONE_CHECK(s->at < s->n, HONE_E_FORMAT, "%s: line %lld: the array of rows is not closed; the file is cut short",
+                   path, (long long)s->line);
         skip_value(s);
         row.end = s->at;
-        HONE_CHECK(row.end > row.begin, HONE_E_FORMAT, "%s: line %lld: a row is missing before \"%c\"", path, (long long)s->line,
-                   s->text[s->at]);
+        HONE_CHECK(row.end > row.begin, HONE_E_FORMAT, "%s: line %lld: a row is missing before \"%c\"", path,
+                   (long long)s->line, s->text[s->at]);
         HONE_TRY(HONE_VEC_PUSH(&s->r->rows, row));
         skip_space(s);
-        HONE_CHECK(s->at < s->n, HONE_E_FORMAT, "%s: line %lld: the array of rows is not closed; the file is cut short", path,
-                   (long long)s->line);
-        HONE_CHECK(s->text[s->at] == ',' || s->text[s->at] == ']', HONE_E_FORMAT, "%s: line %lld: broken JSON: expected \",\" or \"]\" "
-                   "after a row", path, (long long)s->line);
+        HONE_CHECK(s->at < s->n, HONE_E_FORMAT, "%s: line %lld: the array of rows is not closed; the file is cut short",
+                   path, (long long)s->line);
+        HONE_CHECK(s->text[s->at] == ',' || s->text[s->at] == ']', HONE_E_FORMAT,
+                   "%s: line %lld: broken JSON: expected \",\" or \"]\" "
+                   "after a row",
+                   path, (long long)s->line);
         if (s->text[s->at++] == ']')
             goto tail;
         skip_space(s);
@@ -100,7 +102,8 @@ static hone_status scan_array(scan *s)
     return HONE_OK;
 tail:
     skip_space(s);
-    HONE_CHECK(s->at == s->n, HONE_E_FORMAT, "%s: line %lld: more text after the array of rows", path, (long long)s->line);
+    HONE_CHECK(s->at == s->n, HONE_E_FORMAT, "%s: line %lld: more text after the array of rows", path,
+               (long long)s->line);
     return HONE_OK;
 }
 
@@ -131,8 +134,8 @@ static hone_status check_utf8(const hone_reader *r, const char *text, size_t n)
         return HONE_OK;
     for (size_t i = 0; i < good; i++)
         line += text[i] == '\n';
-    return HONE_FAIL(HONE_E_FORMAT, "%s: line %lld: invalid UTF-8: byte 0x%02x at offset %zu; save the file as UTF-8", r->path,
-                     (long long)line, (unsigned char)text[good], good);
+    return HONE_FAIL(HONE_E_FORMAT, "%s: line %lld: invalid UTF-8: byte 0x%02x at offset %zu; save the file as UTF-8",
+                     r->path, (long long)line, (unsigned char)text[good], good);
 }
 
 hone_status hone_reader_open(hone_reader *r, const char *path, int64_t max_rows)
@@ -184,7 +187,8 @@ hone_status hone_reader_parse(json_t **out, const hone_reader *r, size_t row)
         return HONE_FAIL(HONE_E_FORMAT, "%s: line %lld: broken JSON: a NUL byte", r->path, (long long)span->line);
     /* Once more, for the place in the file rather than in the row. */
     json_decref(json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error));
-    return HONE_FAIL(HONE_E_FORMAT, "%s: line %lld: broken JSON at column %d: %s", r->path, (long long)(span->line + error.line - 1),
+    return HONE_FAIL(HONE_E_FORMAT, "%s: line %lld: broken JSON at column %d: %s", r->path,
+                     (long long)(span->line + error.line - 1),
                      error.line > 1 ? error.column : error.column + column_of(r, span->begin), error.text);
 }
 

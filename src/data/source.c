@@ -17,7 +17,8 @@ static bool is_data_file(const char *path)
 
 static hone_row_format option_format(int choice)
 {
-    static const hone_row_format formats[] = { HONE_ROWS_AUTO, HONE_ROWS_MESSAGES, HONE_ROWS_ALPACA, HONE_ROWS_IDS, HONE_ROWS_TEXT };
+    static const hone_row_format formats[] = { HONE_ROWS_AUTO, HONE_ROWS_MESSAGES, HONE_ROWS_ALPACA, HONE_ROWS_IDS,
+                                               HONE_ROWS_TEXT };
 
     return formats[choice];
 }
@@ -32,17 +33,22 @@ static hone_status refuse_unknown(const json_t *entry, const char *const *known,
 
         for (size_t i = 0; known[i]; i++)
             found |= strcmp(key, known[i]) == 0;
-        HONE_CHECK(found, HONE_E_UNSUPPORTED, "dataset_info.json: %s \"%s\" of \"%s\" is not implemented", what, key, name);
+        HONE_CHECK(found, HONE_E_UNSUPPORTED, "dataset_info.json: %s \"%s\" of \"%s\" is not implemented", what, key,
+                   name);
     }
     return HONE_OK;
 }
 
-static const char *text(const json_t *object, const char *key) { return json_string_value(json_object_get(object, key)); }
+static const char *text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
 
 /* With a `columns` object, only what it names exists; the same for `tags`. */
 static hone_status read_columns(hone_source *s, const char *name)
 {
-    static const char *const known_columns[] = { "prompt", "query", "response", "history", "system", "messages", "tools", NULL };
+    static const char *const known_columns[] = { "prompt", "query",    "response", "history",
+                                                 "system", "messages", "tools",    NULL };
     static const char *const known_tags[] = { "role_tag", "content_tag", "user_tag", "assistant_tag", "observation_tag",
                                               "system_tag", "function_tag", NULL };
     const json_t *columns = json_object_get(s->info, "columns"), *tags = json_object_get(s->info, "tags");
@@ -67,9 +73,11 @@ static hone_status read_columns(hone_source *s, const char *name)
     s->columns.assistant_tag = text(tags, "assistant_tag");
     s->columns.observation_tag = text(tags, "observation_tag");
     s->columns.system_tag = text(tags, "system_tag");
-    HONE_CHECK(s->columns.role_tag && s->columns.content_tag && s->columns.user_tag && s->columns.assistant_tag, HONE_E_FORMAT,
-               "dataset_info.json: \"%s\" gives \"tags\" without role_tag, content_tag, user_tag or assistant_tag; a tag that is "
-               "left out has no default then, and every row would be dropped", name);
+    HONE_CHECK(s->columns.role_tag && s->columns.content_tag && s->columns.user_tag && s->columns.assistant_tag,
+               HONE_E_FORMAT,
+               "dataset_info.json: \"%s\" gives \"tags\" without role_tag, content_tag, user_tag or assistant_tag; a "
+               "tag that is left out has no default then, and every row would be dropped",
+               name);
     return HONE_OK;
 }
 
@@ -78,8 +86,9 @@ static bool is(const char *tag, const char *name) { return tag && strcmp(tag, na
 /* Rows in the spelling of chat templates: they need no translation, and may hold more (tool calls, reasoning). */
 static bool is_openai(const hone_row_columns *c)
 {
-    return is(c->role_tag, "role") && is(c->content_tag, "content") && is(c->user_tag, "user") && is(c->assistant_tag, "assistant")
-           && (!c->system_tag || is(c->system_tag, "system")) && (!c->observation_tag || is(c->observation_tag, "tool"));
+    return is(c->role_tag, "role") && is(c->content_tag, "content") && is(c->user_tag, "user")
+           && is(c->assistant_tag, "assistant") && (!c->system_tag || is(c->system_tag, "system"))
+           && (!c->observation_tag || is(c->observation_tag, "tool"));
 }
 
 static hone_status from_info(hone_source *s, const char *name, json_t *entry, const char *dir)
@@ -93,8 +102,10 @@ static hone_status from_info(hone_source *s, const char *name, json_t *entry, co
     HONE_TRY(refuse_unknown(entry, known, "key", name));
     HONE_CHECK(!json_is_true(json_object_get(entry, "ranking")), HONE_E_USAGE,
                "data set \"%s\" holds preference pairs (ranking), which stage sft and pt do not train on", name);
-    HONE_CHECK(!split || strcmp(split, "train") == 0, HONE_E_UNSUPPORTED, "dataset_info.json: split \"%s\" of \"%s\": a local file "
-               "has the split train only", split, name);
+    HONE_CHECK(!split || strcmp(split, "train") == 0, HONE_E_UNSUPPORTED,
+               "dataset_info.json: split \"%s\" of \"%s\": a local file "
+               "has the split train only",
+               split, name);
     HONE_CHECK(file, HONE_E_FORMAT, "dataset_info.json: \"%s\" has no \"file_name\"; hone reads local files", name);
     s->path = file[0] == '/' ? hone_strdup(file) : hone_path_join(dir, file);
     if (!s->path)
@@ -104,8 +115,10 @@ static hone_status from_info(hone_source *s, const char *name, json_t *entry, co
     else if (strcmp(formatting, "sharegpt") == 0 || strcmp(formatting, "openai") == 0)
         s->format = HONE_ROWS_SHAREGPT;
     else
-        return HONE_FAIL(HONE_E_UNSUPPORTED, "dataset_info.json: formatting \"%s\" of \"%s\" is not implemented; hone has alpaca, "
-                         "sharegpt and openai", formatting, name);
+        return HONE_FAIL(HONE_E_UNSUPPORTED,
+                         "dataset_info.json: formatting \"%s\" of \"%s\" is not implemented; hone has alpaca, "
+                         "sharegpt and openai",
+                         formatting, name);
     HONE_TRY(read_columns(s, name));
     if (s->format == HONE_ROWS_SHAREGPT && is_openai(&s->columns))
         s->format = HONE_ROWS_MESSAGES;
@@ -122,8 +135,11 @@ static hone_status unknown_name(const char *name, const json_t *info, const char
         if (n < HONE_COUNTOF(names))
             names[n++] = key;
     near = hone_nearest_name(name, names, n);
-    return HONE_FAIL(HONE_E_USAGE, "data set \"%s\" is neither a file nor a name in %s%s%s%s; give a path that ends in .json, .jsonl or .txt, "
-                     "or add the name there", name, path, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    return HONE_FAIL(
+        HONE_E_USAGE,
+        "data set \"%s\" is neither a file nor a name in %s%s%s%s; give a path that ends in .json, .jsonl or .txt, "
+        "or add the name there",
+        name, path, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
 }
 
 static hone_status look_up(hone_source *s, const char *name, const char *dir)
@@ -165,7 +181,8 @@ hone_status hone_sources_find(hone_sources *out, const hone_strings *names, cons
             st = look_up(&s, name, o->dataset_dir);
         }
         if (st == HONE_OK && !is_data_file(s.path))
-            st = HONE_FAIL(HONE_E_UNSUPPORTED, "%s (data set \"%s\"): hone reads .json, .jsonl and .txt files", s.path, name);
+            st = HONE_FAIL(HONE_E_UNSUPPORTED, "%s (data set \"%s\"): hone reads .json, .jsonl and .txt files", s.path,
+                           name);
         if (st == HONE_OK && o->data_format != HONE_DATA_FORMAT_AUTO)
             s.format = option_format(o->data_format);
         if (st == HONE_OK)

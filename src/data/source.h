@@ -33,8 +33,10 @@ typedef struct hone_source {
 
 typedef HONE_VEC(hone_source) hone_sources;
 
-/* Append the files that `names` mean. Errors: E_IO, E_FORMAT, E_USAGE (an unknown name, with the nearest one), E_UNSUPPORTED. */
-hone_status hone_sources_find(hone_sources *out, const hone_strings *names, const hone_options *options) HONE_MUST_CHECK;
+/* Append the files that `names` mean. Errors: E_IO, E_FORMAT, E_USAGE (an unknown name, with the nearest one),
+ * E_UNSUPPORTED. */
+hone_status hone_sources_find(hone_sources *out, const hone_strings *names,
+                              const hone_options *options) HONE_MUST_CHECK;
 void        hone_sources_deinit(hone_sources *sources);
 
 #endif /* HONE_DATA_SOURCE_H */

@@ -173,7 +173,8 @@ static void steps_have_the_size_asked_for(void **state)
     }
     hone_loader_destroy(&l);
     l = load(&d, 5, (const int[]){ 30, 4, 30, 4, 4 }, A "global_batch_tokens: 8\ndisable_shuffling: true\n");
-    assert_int_equal(hone_loader_epoch_steps(l), 4);    /* a sample longer than that is a step of its own: 30 | 4 | 30 | 4 4 */
+    assert_int_equal(hone_loader_epoch_steps(l),
+                     4); /* a sample longer than that is a step of its own: 30 | 4 | 30 | 4 4 */
     hone_loader_destroy(&l);
     t_data_close(&d);
 }
@@ -213,7 +214,8 @@ static void packs(void **state)
 
     (void)state;
     t_data_open(&d);
-    l = load(&d, 7, lengths, A "packing: true\ncutoff_len: 16\nper_device_train_batch_size: 1\ndisable_shuffling: true\n");
+    l = load(&d, 7, lengths,
+             A "packing: true\ncutoff_len: 16\nper_device_train_batch_size: 1\ndisable_shuffling: true\n");
     assert_int_equal(hone_loader_epoch_steps(l), 3);
     assert_true(hone_loader_fill(l) == 1.0);
     for (int64_t s = 0; s < 3; s++) {
@@ -223,7 +225,8 @@ static void packs(void **state)
         assert_int_equal(p.supervised, 16 - p.begin[1]);    /* no sample predicts the next one's first token */
     }
     hone_loader_destroy(&l);
-    l = load(&d, 7, lengths, A "packing: true\ncutoff_len: 16\npack_length: 1000000000000\nper_device_train_batch_size: 1\n");
+    l = load(&d, 7, lengths,
+             A "packing: true\ncutoff_len: 16\npack_length: 1000000000000\nper_device_train_batch_size: 1\n");
     assert_int_equal(hone_loader_epoch_steps(l), 1);        /* room for all: one bin, no memory for what stays empty */
     hone_loader_destroy(&l);
     l = load(&d, 7, lengths, A "packing: true\ncutoff_len: 20\nper_device_train_batch_size: 1\n");
