@@ -39,19 +39,15 @@ static bool is_complete(const char *dir)
 
 typedef struct provider { const hone_run *run; size_t next; } provider;
 
-/* Values in the order of the source's tensors: the masters; NULL for what no parameter is. */
+/* The masters, in the order of the source's tensors; NULL for what no parameter is. */
 static hone_status provide(void *arg, const hone_safetensor *t, const void **data, hone_dtype *dtype)
 {
     provider          *p = arg;
     const hone_loaded *l = p->run->loaded;
-    const hone_param  *param = NULL;
+    const hone_param  *param = l->param_of[p->next];
 
-    if (p->next < hone_model_dir_len(l->dir) && hone_model_dir_at(l->dir, p->next) == t)
-        param = l->param_of[p->next++];
-    else
-        for (size_t i = 0; i < hone_model_dir_len(l->dir); i++)
-            if (strcmp(hone_model_dir_at(l->dir, i)->name, t->name) == 0)
-                param = l->param_of[i];
+    HONE_ASSERT(hone_model_dir_at(l->dir, p->next) == t);
+    p->next++;
     *data = param ? hone_param_master(l->model->params, param, dtype) : NULL;
     return HONE_OK;
 }

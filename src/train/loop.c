@@ -94,6 +94,7 @@ static hone_status one_step(hone_run *run, hone_step_metrics *m)
     run->seconds += m->seconds;
     m->flops = run->ctx->profile->flops - flops;
     m->memory = hone_device_get_stats(run->ctx->device).reserved_peak;
+    m->rss_anon = hone_mem_rss_anon();
     return HONE_OK;
 }
 
@@ -164,6 +165,8 @@ static void judge_first_loss(const hone_run *run, double loss)
 {
     double guess = log((double)run->loaded->model->vocab);
 
+    if (!isfinite(loss))        /* said elsewhere */
+        return;
     if (loss < 0.9 * guess)
         hone_info(&run->log, "first loss %.4f (guessing among %lld tokens: %.4f)", loss, (long long)run->loaded->model->vocab, guess);
     else

@@ -127,7 +127,7 @@ static hone_status write_line(hone_metrics *m, const hone_step_metrics *s)
     }
     put_number(&line, "seconds", s->seconds);
     put_number(&line, "tokens_per_second", (double)s->tokens / fmax(s->seconds, 1e-9));
-    hone_str_printf(&line, ",\"memory\":%zu}\n", s->memory);
+    hone_str_printf(&line, ",\"memory\":%zu,\"rss_anon\":%zu}\n", s->memory, s->rss_anon);
     st = hone_str_ok(&line);
     if (st == HONE_OK && (fwrite(line.data, 1, line.len, m->file) != line.len || fflush(m->file) != 0))
         st = HONE_FAIL(HONE_E_IO, "cannot write %s: %s", m->path, strerror(errno));

@@ -19,6 +19,7 @@ typedef struct hone_step_metrics {
     double  seconds;            /* of the step, evaluation and saving left out */
     double  flops;              /* of the step */
     size_t  memory;             /* accounted peak so far, bytes */
+    size_t  rss_anon;           /* the process's resident anonymous memory after the step, bytes */
 } hone_step_metrics;
 
 typedef struct hone_metrics hone_metrics;
