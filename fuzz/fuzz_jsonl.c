@@ -69,7 +69,8 @@ static void load(const char *path, const char *options)
     hone_dataset        *train, *eval;
     char *text = hone_asprintf("finetuning_type: full\nthreads: 1\ncutoff_len: 64\ndataset: %s\n%s", path, options);
 
-    must(text && hone_options_load_text(&o, text, strlen(text), "fuzz") == HONE_OK);
+    must(text != NULL);
+    must(hone_options_load_text(&o, text, strlen(text), "fuzz") == HONE_OK);
     open_text(&c);
     c.options = o;
     if (hone_dataset_load(&train, &eval, &c) == HONE_OK)

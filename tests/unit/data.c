@@ -322,6 +322,9 @@ static void held_out_rows_are_a_draw_of_the_seed(void **state)
     assert_int_not_equal(rows_of(d.eval), first);
     T_OK(t_data_load(&d, A "val_size: 1\n"));
     assert_int_equal(hone_dataset_len(d.eval), 1);
+    T_OK(t_data_load(&d, "dataset: '@/a.jsonl, @/a.jsonl'\nval_size: 33\n"));      /* of all files together */
+    assert_int_equal(hone_dataset_len(d.eval), 33);
+    assert_int_equal(hone_dataset_len(d.train), 47);
     T_STATUS(t_data_load(&d, A "val_size: 40\n"), HONE_E_USAGE);
     T_ERROR_HAS("nothing is left to train on");
     t_data_close(&d);
