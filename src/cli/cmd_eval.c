@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/start_log.h"
 #include "option/option.h"
 #include "train/run.h"
 
@@ -12,12 +13,13 @@ hone_status hone_cmd_eval(int argc, char **argv)
     hone_status   st = HONE_OK;
     hone_options *options = NULL;
     hone_run      run = { 0 };
-    hone_log      log = hone_log_stderr(HONE_LOG_INFO);
+    hone_log      log;
     char          a[32], b[32];
     double        loss;
     int64_t       tokens;
 
     HONE_GO(hone_options_load(&options, NULL, argc, argv));
+    log = hone_start_log(options);
     HONE_GO(hone_run_open_eval(&run, options, &log));
     HONE_GO(hone_run_evaluate(&run, run.eval ? run.eval : run.train, &loss, &tokens));
     HONE_GO_CHECK(isfinite(loss), HONE_E_NUMERIC, "the loss is not finite: the weights or the data are broken");

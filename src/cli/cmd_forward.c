@@ -14,6 +14,7 @@
 #include "io/safetensors.h"
 #include "model/load.h"
 #include "runtime/ctx.h"
+#include "train/batch.h"
 
 typedef struct forward {
     const char       *model, *input, *output;
@@ -114,7 +115,6 @@ static hone_status run_loss(forward *f, const hone_trunk_options *trunk)
     hone_status  st = HONE_OK;
     hone_tape   *tape = NULL;
     hone_tensor *nll;
-    double       sum = 0;
 
     for (int64_t t = 0; t < f->batch->tokens; t++)
         f->batch->weights[t] = 1.0 / (double)f->batch->predicted;
@@ -125,11 +125,9 @@ static hone_status run_loss(forward *f, const hone_trunk_options *trunk)
     }
     hone_scope_open(f->ctx);
     nll = hone_trunk_nll(f->ctx, f->loaded->model, f->batch, trunk);
-    for (int64_t t = 0; f->ctx->status == HONE_OK && t < f->batch->tokens; t++)
-        sum += nll->dtype == HONE_DTYPE_F64 ? ((double *)hone_tensor_data(nll))[t]
-                                            : (double)((float *)hone_tensor_data(nll))[t];
+    if (f->ctx->status == HONE_OK)
+        f->loss = hone_nll_sum(nll) / (double)f->batch->predicted;
     hone_scope_close(f->ctx, NULL, 0);
-    f->loss = sum / (double)f->batch->predicted;
     st = f->ctx->status;
     if (st == HONE_OK && f->grads)
         st = hone_tape_backward(f->ctx, tape, NULL, NULL);

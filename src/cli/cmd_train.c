@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/start_log.h"
 #include "option/option.h"
 #include "train/run.h"
 
@@ -20,7 +21,7 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-    struct sigaction action = { .sa_handler = on_signal };
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };     /* a save goes on undisturbed */
 
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
@@ -36,9 +37,7 @@ hone_status hone_cmd_train(int argc, char **argv)
 
     HONE_GO(hone_options_load(&options, NULL, argc, argv));
     HONE_GO(hone_options_check_train(options));
-    log = hone_log_stderr(options->verbose ? HONE_LOG_DEBUG : HONE_LOG_INFO);
-    for (size_t i = 0; i < hone_options_notes(options)->n; i++)
-        hone_info(&log, "note: %s", hone_options_notes(options)->v[i]);
+    log = hone_start_log(options);
     HONE_GO(hone_run_open(&run, options, &log));
     catch_signals();
     HONE_GO(hone_run_train(&run));

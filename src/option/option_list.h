@@ -412,7 +412,7 @@
 #define HONE_OPTIONS_OWN(S, L, I, F, B, T, E, M)                                                                       \
     I(RUN,   threads, "0", 0, 1024, "threads that compute; 0 = as many as processors; the result does not depend "     \
       "on it")                                                                                                         \
-    B(RUN,   verbose, "false", "say more, and where an error passed")                                                  \
+    B(RUN,   verbose, "false", "show the places in the program that an error passed")                                  \
     B(RUN,   profile, "false", "show at the end where the time went, per op and pass")                                 \
     E(YES,   data_format, "auto", HONE_CHOICES_(HONE_DATA_FORMAT_VALUES), "what rows hold; auto = as "                 \
       "dataset_info.json says, or by the keys of the first row")                                                       \

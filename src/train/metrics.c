@@ -19,7 +19,7 @@ struct hone_metrics {
     double   keep_every, peak_flops;
     double   started;           /* monotonic seconds */
     double   speed;             /* tokens/s, smoothed */
-    bool     terminal;
+    bool     terminal, open;    /* `open`: the cursor stands behind a line that is to be overwritten */
 };
 
 static double now(void)
@@ -91,7 +91,7 @@ void hone_metrics_destroy(hone_metrics **metrics)
 
     if (!m)
         return;
-    if (m->terminal && m->file)
+    if (m->open)
         fputc('\n', stderr);
     if (m->file)
         fclose(m->file);
@@ -160,10 +160,12 @@ static void show(hone_metrics *m, const hone_step_metrics *s)
              "%.2f GB  %s left%s%s", (long long)s->step, (long long)m->total, s->epoch, s->loss, s->learning_rate, s->grad_norm,
              m->speed, m->peak_flops > 0 ? 100 * s->flops / fmax(s->seconds, 1e-9) / m->peak_flops : 0,
              (double)s->memory / 1e9, eta, eval, !s->skipped ? "" : s->supervised_tokens ? "  SKIPPED (not finite)" : "  SKIPPED (no token has a label)");
-    if (m->terminal && m->log.write)
+    if (m->terminal && m->log.write) {
         fprintf(stderr, "\r\033[K%s%s", text, keep ? "\n" : "");
-    else if (keep)
+        m->open = !keep;
+    } else if (keep) {
         hone_info(&m->log, "%s", text);
+    }
 }
 
 hone_status hone_metrics_step(hone_metrics *m, const hone_step_metrics *s)
