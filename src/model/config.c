@@ -1,5 +1,6 @@
 #include "model/config.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +68,7 @@ int64_t hone_config_int(hone_config *c, const char *key, int64_t absent, int64_t
 
     if (v && json_is_integer(v))
         n = json_integer_value(v);
-    else if (v && json_is_real(v) && json_real_value(v) == (double)(int64_t)json_real_value(v))
+    else if (v && json_is_real(v) && fabs(json_real_value(v)) < 9e15 && json_real_value(v) == floor(json_real_value(v)))
         n = (int64_t)json_real_value(v);
     else if (v)
         wrong_type(c, key, "a whole number", v);

@@ -63,6 +63,8 @@ static void read_type(reader *r, hone_rope_spec *s, int64_t max_positions)
         return;
     }
     s->original_max_positions = number(r, "original_max_position_embeddings", (double)max_positions);
+    if (s->original_max_positions <= 0 && r->c->status == HONE_OK)
+        r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope setting \"original_max_position_embeddings\" must be positive");
     if (s->type == HONE_ROPE_YARN && !get(r, "factor"))
         s->factor = (double)max_positions / s->original_max_positions;
     else

@@ -127,8 +127,8 @@ static void draw(cairo_t *cr, const curve *loss, const curve *average, const cur
     include(&f, eval);
     if (f.x1 - f.x0 < 1)
         f.x1 = f.x0 + 1;
-    if (f.y1 - f.y0 < 1e-6)
-        f.y1 = f.y0 + 1e-6;
+    if (f.y1 - f.y0 < 1e-6 * (1 + fabs(f.y1)))     /* a range that its marks can be told apart in */
+        f.y1 = f.y0 + 1e-6 * (1 + fabs(f.y1));
     f.y1 += 0.05 * (f.y1 - f.y0);
     f.y0 -= 0.05 * (f.y1 - f.y0);
     cairo_set_source_rgb(cr, 1, 1, 1);
