@@ -1,6 +1,7 @@
 #include "autograd/tape.h"
 #include "nn/model.h"
 #include "op/op.h"
+#include "op/scope.h"
 
 void hone_model_destroy(hone_model **model)
 {
@@ -39,10 +40,21 @@ hone_tensor *hone_trunk_blocks(hone_ctx *ctx, const hone_model *m, int first, in
     return h;
 }
 
+/* A model with learned positions has no row for a place past the last. */
+static void check_lengths(hone_ctx *ctx, const hone_model *m, const hone_batch *batch)
+{
+    for (int64_t s = 0; m->max_positions > 0 && s < batch->samples && ctx->status == HONE_OK; s++)
+        if (hone_batch_sample_length(batch, s) > m->max_positions)
+            hone_ctx_fail(ctx, HONE_FAIL(HONE_E_DATA, "sample %d has %lld tokens, but the model has %lld positions; shorten it",
+                                         batch->sample_ids[s], (long long)hone_batch_sample_length(batch, s),
+                                         (long long)m->max_positions));
+}
+
 hone_tensor *hone_trunk_hidden(hone_ctx *ctx, const hone_model *m, hone_batch *batch, const hone_trunk_options *o)
 {
     hone_tensor *h;
 
+    check_lengths(ctx, m, batch);
     hone_scope_open(ctx);
     hone_scope_open(ctx);
     h = close_region(ctx, m->ops->embed(ctx, m, batch));

@@ -1,5 +1,6 @@
 #include "op/node.h"
 #include "op/op.h"
+#include "op/param.h"
 
 typedef struct attrs { const int32_t *ids; int64_t n; } attrs;
 
@@ -10,6 +11,9 @@ static hone_status forward(hone_ctx *ctx, hone_node *n)
     hone_embedding_args args = { .ids = a->ids, .table = hone_tensor_data(table), .rows = a->n, .vocab = table->dims[0],
                                  .dim = table->dims[1] };
 
+    for (int64_t i = 0; i < a->n; i++)
+        HONE_CHECK(a->ids[i] >= 0 && a->ids[i] < args.vocab, HONE_E_DATA, "entry %lld asks for row %d of %s, which has %lld",
+                   (long long)i, a->ids[i], table->param ? table->param->name : "an embedding", (long long)args.vocab);
     y = hone_node_output(ctx, n, 0, table->dtype, 2, (int64_t[]){ a->n, table->dims[1] });
     if (!y)
         return HONE_E_NOMEM;

@@ -235,6 +235,36 @@ static void out_of_memory_is_an_error(void **state)
     hone_ctx_destroy(&ctx);
 }
 
+/* What lies outside a table is an error of the context, and never read. */
+static void rows_beyond_a_table_are_refused(void **state)
+{
+    const hone_trunk_options o = { 0 };
+    t_tiny_spec spec = { .dtype = HONE_DTYPE_F32 };
+    hone_ctx   *ctx = t_ctx(1);
+    hone_model *m = t_tiny_model(ctx, &spec);
+    hone_batch *b = t_tiny_batch(ctx, m, lengths, 3, 5);
+
+    (void)state;
+    for (int bad = -1; bad <= 37; bad += 38) {
+        b->ids[3] = bad;
+        hone_scope_open(ctx);
+        assert_ptr_equal(hone_trunk_hidden(ctx, m, b, &o), ctx->poison);
+        hone_scope_close(ctx, NULL, 0);
+        assert_int_equal(ctx->status, HONE_E_DATA);
+        ctx->status = HONE_OK;
+    }
+    b->ids[3] = 0;
+    m->max_positions = 16;      /* the third sample has 17 */
+    hone_scope_open(ctx);
+    assert_ptr_equal(hone_trunk_hidden(ctx, m, b, &o), ctx->poison);
+    T_ERROR_HAS("17 tokens, but the model has 16 positions");
+    hone_scope_close(ctx, NULL, 0);
+    hone_batch_destroy(&b);
+    hone_model_destroy(&m);
+    ctx->status = HONE_OK;
+    hone_ctx_destroy(&ctx);
+}
+
 static void layouts_cut_between_rows(void **state)
 {
     const int64_t numel[5] = { 60 * 24, 24, 39 * 24, 7, 24 * 32 }, rows[5] = { 24, 1, 24, 1, 32 };
@@ -264,6 +294,7 @@ int main(void)
         cmocka_unit_test(no_label_no_gradient),
         cmocka_unit_test(memory_is_accounted_and_comes_back),
         cmocka_unit_test(out_of_memory_is_an_error),
+        cmocka_unit_test(rows_beyond_a_table_are_refused),
         cmocka_unit_test(layouts_cut_between_rows),
     };
 
