@@ -179,6 +179,25 @@ static hone_status add_extra(config *c, const tok_added_set *set, const json_t *
     return HONE_OK;
 }
 
+/* Any further key that ends in "_token" and holds a token names a special token of the model's own ("image_token"). */
+static hone_status add_own(config *c, const tok_added_set *set)
+{
+    const char *key;
+    json_t     *v;
+    char        where[600];
+
+    json_object_foreach(c->main, key, v) {
+        bool known = !hone_ends_with(key, "_token") || !(json_is_string(v) || json_object_get(v, "__type"));
+
+        for (int k = 0; k < N_NAMES; k++)
+            known = known || strcmp(key, names[k]) == 0;
+        snprintf(where, sizeof where, "%s/tokenizer_config.json: %.80s", c->dir, key);
+        if (!known)
+            HONE_TRY(add_named(c, set, v, where));
+    }
+    return HONE_OK;
+}
+
 static void find_named(config *c)
 {
     for (int k = 0; k < N_NAMES; k++) {
@@ -249,6 +268,7 @@ static hone_status read_all(hone_tokenizer *t, config *c)
         if (c->named[k])
             HONE_TRY(add_named(c, t->added, c->named[k], where));
     }
+    HONE_TRY(add_own(c, t->added));
     HONE_TRY(add_extra(c, t->added, c->main, "tokenizer_config.json"));
     if (c->map)
         HONE_TRY(add_extra(c, t->added, c->map, "special_tokens_map.json"));

@@ -33,8 +33,8 @@ static bool in_list(const char *list, const char *word)
 {
     size_t n = strlen(word);
 
-    for (const char *p = list; (p = strstr(p, word)); p += n)
-        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0') && n)
+    for (const char *p = list; n && (p = strstr(p, word)); p += n)
+        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0'))
             return true;
     return false;
 }

@@ -42,6 +42,7 @@ static void refusals_name_what_and_where(void **state)
         { FILE_WITH("\"normalizer\":null,\"normalizer\":null,", MODEL(VOCAB, "[]")), HONE_E_FORMAT, "\"normalizer\" twice" },
         { FILE_WITH("\"normalizer\":{\"type\":\"Precompiled\"},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "\"Precompiled\"" },
         { FILE_WITH("\"normalizer\":{\"type\":\"NFC\",\"x\":1},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "\"x\"" },
+        { FILE_WITH("\"normalizer\":{\"type\":\"NFC\",\"\":1},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "the key \"\"" },
         { FILE_WITH("\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[" BYTES ",{\"type\":\"Metaspace\"}]},",
                     MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "pre_tokenizer: the type \"Metaspace\"" },
         { FILE_WITH("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\p{Han}\"},\"behavior\":\"Isolated\","
@@ -289,11 +290,12 @@ static void directories_name_special_tokens(void **state)
     assert_string_equal(ids_of(tok, "a</s>b<x>ab", true), "0 5 1 6 2");
     hone_tokenizer_destroy(&tok);
     /* special_tokens_map.json counts where there is no added_tokens_decoder. */
-    write_file(dir, "tokenizer_config.json", "{\"bos_token\":\"a\"}");
+    write_file(dir, "tokenizer_config.json", "{\"bos_token\":\"a\",\"image_token\":\"<i>\"}");
     write_file(dir, "special_tokens_map.json", "{\"bos_token\":{\"content\":\"b\"},\"additional_special_tokens\":[\"<y>\"]}");
     T_OK(hone_tokenizer_load(&tok, dir));
     assert_int_equal(hone_tokenizer_bos(tok), 1);
     assert_true(hone_tokenizer_is_special(tok, hone_tokenizer_id(tok, "<y>")));
+    assert_string_equal(ids_of(tok, "<i>", true), "5");
     hone_tokenizer_destroy(&tok);
     write_file(dir, "tokenizer_config.json", "{\"bos_token\":7}");
     write_file(dir, "special_tokens_map.json", "{}");
