@@ -23,6 +23,7 @@ struct tok_bpe {
     hone_str         unk_token;
     bool             has_unk, fuse_unk, ignore_merges, bytes;
     bool             byte_fallback;
+    int32_t          next_joined;           /* id that the next merge gives if ids follow the order of merges */
     int32_t          unk_id;                /* -1: the vocabulary lacks it */
     int32_t          byte_char[256];        /* id of the character of a byte in the byte-level alphabet, or -1 */
     int32_t          fallback[256];         /* id of "<0x41>" */
@@ -67,7 +68,6 @@ static hone_status grow_merges(tok_bpe *m, size_t n)
 hone_status tok_bpe_create(tok_bpe **out, const tok_vocab *vocab, const tok_bpe_options *o)
 {
     tok_bpe *m = *out = hone_calloc(1, sizeof *m);
-    hone_str s = HONE_STR_INIT;
 
     if (!m)
         return HONE_E_NOMEM;
@@ -86,7 +86,6 @@ hone_status tok_bpe_create(tok_bpe **out, const tok_vocab *vocab, const tok_bpe_
         m->byte_char[b] = tok_vocab_find(vocab, c, hone_utf8_encode(tok_byte_char((uint8_t)b), c));
         m->fallback[b] = tok_vocab_find(vocab, name, (size_t)snprintf(name, sizeof name, "<0x%02X>", (unsigned)b));
     }
-    hone_str_deinit(&s);
     if (grow_merges(m, 1024) != HONE_OK || hone_str_ok(&m->unk_token) != HONE_OK || hone_str_ok(&m->prefix) != HONE_OK ||
         hone_str_ok(&m->suffix) != HONE_OK) {
         tok_bpe_destroy(out);
@@ -116,13 +115,30 @@ static hone_status unknown_in_merge(const char *a, size_t na, const char *b, siz
                      which);
 }
 
+/* Id of a merge's result. Vocabularies mostly number them in the order of the merges, which saves a search. */
+static int32_t find_joined(tok_bpe *m, const char *joined, size_t n)
+{
+    size_t      len = 0;
+    const char *guess = tok_vocab_content(m->vocab, m->next_joined, &len);
+    int32_t     id = m->next_joined;
+
+    if (!guess || len != n || memcmp(guess, joined, n) != 0)
+        id = tok_vocab_find(m->vocab, joined, n);
+    if (id >= 0)
+        m->next_joined = id + 1;
+    return id;
+}
+
 hone_status tok_bpe_add_merge(tok_bpe *m, uint32_t rank, const char *a, size_t na, const char *b, size_t nb)
 {
-    int32_t  left = tok_vocab_find(m->vocab, a, na), right = tok_vocab_find(m->vocab, b, nb), id;
     size_t   skip = m->prefix.len, i;
+    int32_t  left, right, id;
     uint64_t key;
     char     both[256], *joined = both;
 
+    tok_vocab_prefetch(m->vocab, b, nb);
+    left = tok_vocab_find(m->vocab, a, na);
+    right = tok_vocab_find(m->vocab, b, nb);
     if (left < 0)
         return unknown_in_merge(a, na, b, nb, a, na);
     if (right < 0)
@@ -133,7 +149,7 @@ hone_status tok_bpe_add_merge(tok_bpe *m, uint32_t rank, const char *a, size_t n
         return HONE_E_NOMEM;
     memcpy(joined, a, na);
     memcpy(joined + na, b + skip, nb - skip);
-    id = tok_vocab_find(m->vocab, joined, na + nb - skip);
+    id = find_joined(m, joined, na + nb - skip);
     if (id < 0)
         (void)unknown_in_merge(a, na, b, nb, joined, na + nb - skip);
     if (joined != both)

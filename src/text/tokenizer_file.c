@@ -107,6 +107,7 @@ static hone_status skip_string(cursor *c)
 
 static hone_status skip_value(cursor *c, part *out)
 {
+    static const bool marks[256] = { ['"'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true };
     size_t begin = c->i, depth = 0;
 
     do {
@@ -133,7 +134,8 @@ static hone_status skip_value(cursor *c, part *out)
                 if (c->i == begin)
                     return broken(c, "a value");
             } else {
-                c->i++;
+                while (c->i < c->n && !marks[(unsigned char)c->s[c->i]])
+                    c->i++;
             }
         }
     } while (depth);

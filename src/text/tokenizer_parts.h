@@ -96,10 +96,10 @@ void     tok_chars_to_bytes(hone_str *out, const char *content, size_t n);
 enum { TOK_MAX_ID = (1 << 24) - 1 };
 
 typedef struct tok_vocab {
-    hone_str  arena;                /* per token: length (u32), bytes, NUL */
+    hone_str  arena;                /* per token: length, id, bytes, NUL */
     uint32_t *at;                   /* by id: place in the arena + 1, 0 = none */
     size_t    at_cap;
-    uint64_t *slots;                /* hash << 32 | id + 1 */
+    uint64_t *slots;                /* hash << 32 | place in the arena + 1 */
     size_t    n_slots, n;
     int32_t   end;                  /* largest id + 1 */
 } tok_vocab;
@@ -107,6 +107,7 @@ typedef struct tok_vocab {
 /* Errors: E_FORMAT (id out of range or used twice, content twice), saying which. */
 hone_status tok_vocab_add(tok_vocab *v, const char *content, size_t n, int64_t id) HONE_MUST_CHECK;
 int32_t     tok_vocab_find(const tok_vocab *v, const char *content, size_t n);      /* -1 if absent */
+void        tok_vocab_prefetch(const tok_vocab *v, const char *content, size_t n);  /* before a tok_vocab_find */
 const char *tok_vocab_content(const tok_vocab *v, int32_t id, size_t *n);           /* NULL if absent */
 void        tok_vocab_deinit(tok_vocab *v);
 

@@ -5,14 +5,18 @@
 #include "base/utf8.h"
 #include "text/tokenizer_parts.h"
 
-static const char *content_at(const tok_vocab *v, uint32_t at, size_t *n)
-{
-    uint32_t len;
+/* What stands before a content in the arena. */
+typedef struct head { uint32_t len; int32_t id; } head;
 
-    memcpy(&len, v->arena.data + at, sizeof len);
-    *n = len;
-    return v->arena.data + at + sizeof len;
+static head head_at(const tok_vocab *v, uint32_t at)
+{
+    head h;
+
+    memcpy(&h, v->arena.data + at, sizeof h);
+    return h;
 }
+
+static const char *content_at(const tok_vocab *v, uint32_t at) { return v->arena.data + at + sizeof(head); }
 
 static uint32_t hash_of(const char *content, size_t n) { return (uint32_t)XXH3_64bits(content, n); }
 
@@ -22,13 +26,9 @@ static size_t slot_of(const tok_vocab *v, const char *content, size_t n, uint32_
     size_t mask = v->n_slots - 1, i = hash & mask;
 
     for (; v->slots[i]; i = (i + 1) & mask) {
-        const char *c;
-        size_t      len;
+        uint32_t at = (uint32_t)v->slots[i] - 1;
 
-        if ((uint32_t)(v->slots[i] >> 32) != hash)
-            continue;
-        c = content_at(v, v->at[(uint32_t)v->slots[i] - 1] - 1, &len);
-        if (len == n && memcmp(c, content, n) == 0)
+        if ((uint32_t)(v->slots[i] >> 32) == hash && head_at(v, at).len == n && memcmp(content_at(v, at), content, n) == 0)
             break;
     }
     return i;
@@ -71,8 +71,9 @@ static hone_status grow_ids(tok_vocab *v, size_t want)
 
 hone_status tok_vocab_add(tok_vocab *v, const char *content, size_t n, int64_t id)
 {
-    uint32_t hash = hash_of(content, n), len = (uint32_t)n;
+    uint32_t hash = hash_of(content, n);
     size_t   at = v->arena.len, slot;
+    head     h = { (uint32_t)n, (int32_t)id };
 
     HONE_CHECK(id >= 0 && id <= TOK_MAX_ID, HONE_E_FORMAT, "token \"%.*s\" has id %lld; ids go from 0 to %d",
                (int)HONE_MIN(n, (size_t)80), content, (long long)id, TOK_MAX_ID);
@@ -81,21 +82,16 @@ hone_status tok_vocab_add(tok_vocab *v, const char *content, size_t n, int64_t i
         HONE_TRY(grow_slots(v));
     if ((size_t)id >= v->at_cap)
         HONE_TRY(grow_ids(v, (size_t)id + 1));
-    if (v->at[id]) {
-        size_t      m;
-        const char *other = content_at(v, v->at[id] - 1, &m);
-
-        return HONE_FAIL(HONE_E_FORMAT, "tokens \"%.*s\" and \"%.*s\" have the same id %lld", (int)HONE_MIN(m, (size_t)80),
-                         other, (int)HONE_MIN(n, (size_t)80), content, (long long)id);
-    }
+    HONE_CHECK(!v->at[id], HONE_E_FORMAT, "tokens \"%.80s\" and \"%.*s\" have the same id %lld",
+               content_at(v, v->at[id] - 1), (int)HONE_MIN(n, (size_t)80), content, (long long)id);
     slot = slot_of(v, content, n, hash);
     HONE_CHECK(!v->slots[slot], HONE_E_FORMAT, "token \"%.*s\" is there twice", (int)HONE_MIN(n, (size_t)80), content);
-    hone_str_append(&v->arena, &len, sizeof len);
+    hone_str_append(&v->arena, &h, sizeof h);
     hone_str_append(&v->arena, content, n);
     hone_str_putc(&v->arena, '\0');
     HONE_TRY(hone_str_ok(&v->arena));
     v->at[id] = (uint32_t)at + 1;
-    v->slots[slot] = (uint64_t)hash << 32 | (uint32_t)(id + 1);
+    v->slots[slot] = (uint64_t)hash << 32 | ((uint32_t)at + 1);
     v->n++;
     v->end = HONE_MAX(v->end, (int32_t)id + 1);
     return HONE_OK;
@@ -105,14 +101,21 @@ int32_t tok_vocab_find(const tok_vocab *v, const char *content, size_t n)
 {
     uint64_t s = v->n_slots ? v->slots[slot_of(v, content, n, hash_of(content, n))] : 0;
 
-    return s ? (int32_t)(uint32_t)s - 1 : -1;
+    return s ? head_at(v, (uint32_t)s - 1).id : -1;
+}
+
+void tok_vocab_prefetch(const tok_vocab *v, const char *content, size_t n)
+{
+    if (v->n_slots)
+        __builtin_prefetch(&v->slots[hash_of(content, n) & (v->n_slots - 1)]);
 }
 
 const char *tok_vocab_content(const tok_vocab *v, int32_t id, size_t *n)
 {
     if (id < 0 || (size_t)id >= v->at_cap || !v->at[id])
         return NULL;
-    return content_at(v, v->at[id] - 1, n);
+    *n = head_at(v, v->at[id] - 1).len;
+    return content_at(v, v->at[id] - 1);
 }
 
 void tok_vocab_deinit(tok_vocab *v)
