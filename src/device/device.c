@@ -51,7 +51,6 @@ void hone_device_destroy(hone_device **dev)
     *dev = NULL;
 }
 
-const char *hone_device_name(const hone_device *d) { return d->ops->name; }
 bool hone_device_has_data(const hone_device *d) { return d->ops->has_data; }
 
 static void release_cached(hone_device *d, size_t i)

@@ -25,7 +25,6 @@ extern const hone_device_ops hone_device_meta;  /* meta/: shapes and accounting,
 hone_status hone_device_create(hone_device **out, const hone_device_ops *ops) HONE_MUST_CHECK;
 /* Every block must have been freed. */
 void        hone_device_destroy(hone_device **dev);
-const char *hone_device_name(const hone_device *dev);
 bool        hone_device_has_data(const hone_device *dev);
 
 /* A block of at least `bytes`, 64-byte aligned, content undefined; *capacity (if given) tells its size. NULL with E_NOMEM

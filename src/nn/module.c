@@ -97,7 +97,7 @@ void hone_build_conv1d(hone_builder *b, hone_linear *out, const char *name, int6
 
 hone_tensor *hone_linear_forward_add(hone_ctx *ctx, const hone_linear *l, hone_tensor *x, hone_tensor *residual)
 {
-    return hone_op_linear_add(ctx, x, l->weight->value, l->bias ? l->bias->value : NULL, l->w_is_kn, residual);
+    return hone_op_linear(ctx, x, l->weight->value, l->bias ? l->bias->value : NULL, l->w_is_kn, residual);
 }
 
 hone_tensor *hone_linear_forward(hone_ctx *ctx, const hone_linear *l, hone_tensor *x)

@@ -75,15 +75,10 @@ static hone_status backward_weight(hone_ctx *ctx, hone_node *n)
 static const hone_op_rule rule = { .name = "linear", .attrs_size = sizeof(attrs), .forward = forward, .backward = backward,
                                    .backward_weight = backward_weight, .needs_in = 1u << X };
 
-hone_tensor *hone_op_linear_add(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, bool w_is_kn,
+hone_tensor *hone_op_linear(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, bool w_is_kn,
                              hone_tensor *residual)
 {
     return hone_node_apply(ctx, &rule, (hone_tensor *[]){ x, w, bias, residual }, 4, &(attrs){ w_is_kn }, 1, NULL);
-}
-
-hone_tensor *hone_op_linear(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, bool w_is_kn)
-{
-    return hone_op_linear_add(ctx, x, w, bias, w_is_kn, NULL);
 }
 
 static hone_status logits_forward(hone_ctx *ctx, hone_node *n)

@@ -16,10 +16,9 @@
  * range fails the context with E_DATA. */
 hone_tensor *hone_op_embedding(hone_ctx *ctx, hone_tensor *table, const int32_t *ids, int64_t n);
 
-/* x [.., K], w [N, K] (or [K, N] with w_is_kn), bias [N] or NULL -> [.., N]. */
-hone_tensor *hone_op_linear(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, bool w_is_kn);
-/* The same plus `residual` [.., N], added before rounding. */
-hone_tensor *hone_op_linear_add(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, bool w_is_kn,
+/* x [.., K], w [N, K] (or [K, N] with w_is_kn), bias [N] or NULL -> [.., N]; `residual` [.., N], or NULL, is added before
+ * rounding. */
+hone_tensor *hone_op_linear(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, bool w_is_kn,
                              hone_tensor *residual);
 
 /* x [.., K], w [V, K] -> [.., V] in the accumulation type. Has no backward: for generation and comparison. */

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# test: long (a sanitizer keeps freed memory, so it cannot tell)
 # Two thousand tiny steps with saves and evaluations leave memory flat.
 set -euo pipefail
 model=$TEST_DATA/data/models/qwen3-base
