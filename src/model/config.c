@@ -64,18 +64,19 @@ static void wrong_type(hone_config *c, const char *key, const char *wanted, cons
 int64_t hone_config_int(hone_config *c, const char *key, int64_t absent, int64_t least, int64_t most)
 {
     const json_t *v = hone_config_raw(c, key);
+    double        real = json_real_value(v);
     int64_t       n = absent;
 
     if (v && json_is_integer(v))
         n = json_integer_value(v);
-    else if (v && json_is_real(v) && fabs(json_real_value(v)) < 9e15 && json_real_value(v) == floor(json_real_value(v)))
-        n = (int64_t)json_real_value(v);
+    else if (v && json_is_real(v) && fabs(real) < 0x1p53 && real == floor(real))
+        n = (int64_t)real;
     else if (v)
         wrong_type(c, key, "a whole number", v);
     if (c->status == HONE_OK && (n < least || n > most))
         c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"%s\" is %lld; it must be from %lld to %lld", key, (long long)n,
                               (long long)least, (long long)most);
-    return n;
+    return HONE_MIN(HONE_MAX(n, least), most);      /* whoever divides by it before looking at the status is safe */
 }
 
 double hone_config_number(hone_config *c, const char *key, double absent)
@@ -149,6 +150,15 @@ float hone_config_probability(hone_config *c, const char *key, double absent)
     return (float)p;
 }
 
+double hone_config_epsilon(hone_config *c, const char *key, double absent)
+{
+    double eps = hone_config_number(c, key, absent);
+
+    if (c->status == HONE_OK && !(eps >= 0))
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"%s\" is %g; it must not be negative", key, eps);
+    return eps;
+}
+
 void hone_config_qwen_windows(hone_config *c, int32_t *windows, int64_t layers)
 {
     bool          on = hone_config_bool(c, "use_sliding_window", false);
@@ -156,6 +166,8 @@ void hone_config_qwen_windows(hone_config *c, int32_t *windows, int64_t layers)
     int64_t       from = hone_config_int(c, "max_window_layers", 28, 0, INT32_MAX);
     const json_t *types = hone_config_raw(c, "layer_types");
 
+    if (json_is_null(json_object_get(c->root, "sliding_window")))
+        on = false;             /* here a null is no absent key: it says that there is no window */
     if (types && (!json_is_array(types) || (int64_t)json_array_size(types) != layers)) {
         if (c->status == HONE_OK)
             c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"layer_types\" must be an array of %lld entries, one a layer",

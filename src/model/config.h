@@ -25,6 +25,7 @@ hone_status hone_config_begin(hone_config *c, const json_t *root, const char *fa
 /* The sticky status; also refuses every key that nobody read. Ends the object. */
 hone_status hone_config_end(hone_config *c) HONE_MUST_CHECK;
 
+/* From `least` to `most` whatever the file says. */
 int64_t     hone_config_int(hone_config *c, const char *key, int64_t absent, int64_t least, int64_t most);
 double      hone_config_number(hone_config *c, const char *key, double absent);
 bool        hone_config_bool(hone_config *c, const char *key, bool absent);
@@ -41,6 +42,7 @@ void        hone_config_refuse(hone_config *c, const char *fmt, ...) HONE_PRINTF
 /* silu, swish, gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu; others are refused by name. */
 hone_act    hone_config_act(hone_config *c, const char *key, const char *absent);
 float       hone_config_probability(hone_config *c, const char *key, double absent);
+double      hone_config_epsilon(hone_config *c, const char *key, double absent);    /* of a norm: not negative */
 /* rope_parameters, or rope_theta with rope_scaling. `dim` is the head's. */
 void        hone_config_rope(hone_config *c, hone_rope_spec *out, int64_t dim, int64_t max_positions, double theta);
 /* windows[layers] from sliding_window, use_sliding_window, max_window_layers and layer_types, as qwen configs have them. */

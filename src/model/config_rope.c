@@ -41,13 +41,34 @@ static const char *rope_type(reader *r)
 
     if (!v)
         v = old;
+    if (v && !json_is_string(v) && r->c->status == HONE_OK)
+        r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: the rope type must be a string, not %s",
+                                 hone_json_type_name(v));
     return v && json_is_string(v) ? json_string_value(v) : "default";
+}
+
+static void read_yarn(reader *r, hone_rope_spec *s)
+{
+    const json_t *truncate = get(r, "truncate");
+
+    if (get(r, "attention_factor"))
+        s->attention_factor = required(r, "attention_factor");
+    s->beta_fast = number(r, "beta_fast", 0);
+    s->beta_slow = number(r, "beta_slow", 0);
+    s->beta_fast = s->beta_fast != 0 ? s->beta_fast : 32;      /* a zero counts as absent, as in the reference */
+    s->beta_slow = s->beta_slow != 0 ? s->beta_slow : 1;
+    s->mscale = number(r, "mscale", 0);
+    s->mscale_all_dim = number(r, "mscale_all_dim", 0);
+    s->truncate = truncate ? json_is_true(truncate) : true;
+    if (truncate && !json_is_boolean(truncate) && r->c->status == HONE_OK)
+        r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope setting \"truncate\" must be true or false, not %s",
+                                 hone_json_type_name(truncate));
+    if (s->base == 1 && r->c->status == HONE_OK)
+        r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope type \"yarn\" needs a rope_theta other than 1");
 }
 
 static void read_type(reader *r, hone_rope_spec *s, int64_t max_positions)
 {
-    const json_t *truncate;
-
     if (strcmp(r->type, "default") == 0) {
         s->type = HONE_ROPE_DEFAULT;
         return;
@@ -62,9 +83,8 @@ static void read_type(reader *r, hone_rope_spec *s, int64_t max_positions)
                            r->type, r->c->family);
         return;
     }
-    s->original_max_positions = number(r, "original_max_position_embeddings", (double)max_positions);
-    if (s->original_max_positions <= 0 && r->c->status == HONE_OK)
-        r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope setting \"original_max_position_embeddings\" must be positive");
+    if (get(r, "original_max_position_embeddings"))
+        s->original_max_positions = required(r, "original_max_position_embeddings");
     if (s->type == HONE_ROPE_YARN && !get(r, "factor"))
         s->factor = (double)max_positions / s->original_max_positions;
     else
@@ -75,17 +95,8 @@ static void read_type(reader *r, hone_rope_spec *s, int64_t max_positions)
         if (s->low_freq_factor == s->high_freq_factor)
             hone_config_refuse(r->c, "rope type \"llama3\" with equal low_freq_factor and high_freq_factor has no meaning");
     }
-    if (s->type != HONE_ROPE_YARN)
-        return;
-    s->attention_factor = number(r, "attention_factor", -1);
-    s->beta_fast = number(r, "beta_fast", 0);
-    s->beta_slow = number(r, "beta_slow", 0);
-    s->beta_fast = s->beta_fast != 0 ? s->beta_fast : 32;      /* a zero counts as absent, as in the reference */
-    s->beta_slow = s->beta_slow != 0 ? s->beta_slow : 1;
-    s->mscale = number(r, "mscale", 0);
-    s->mscale_all_dim = number(r, "mscale_all_dim", 0);
-    truncate = get(r, "truncate");
-    s->truncate = truncate ? json_is_true(truncate) : true;
+    if (s->type == HONE_ROPE_YARN)
+        read_yarn(r, s);
 }
 
 static void refuse_unread(reader *r)
@@ -106,10 +117,11 @@ void hone_config_rope(hone_config *c, hone_rope_spec *out, int64_t dim, int64_t 
     const json_t *scaling = hone_config_raw(c, "rope_scaling"), *parameters = hone_config_raw(c, "rope_parameters");
     double        top_theta = hone_config_number(c, "rope_theta", theta);
     reader        r = { .c = c };
+    const json_t *given = scaling ? scaling : parameters;
 
     *out = (hone_rope_spec){ .dim = dim, .base = top_theta, .factor = 1, .max_positions = (double)max_positions,
                              .original_max_positions = (double)max_positions, .attention_factor = -1, .truncate = true };
-    r.dict = json_is_object(scaling) && json_object_size(scaling) ? scaling : parameters;
+    r.dict = json_is_object(scaling) && json_object_size(scaling) == 0 ? parameters : given;
     if (hone_config_number(c, "partial_rotary_factor", 1) != 1)
         hone_config_refuse(c, "\"partial_rotary_factor\" is not implemented for %s", c->family);
     if (c->status != HONE_OK || !r.dict)

@@ -15,7 +15,7 @@ void hone_config_decoder(hone_config *c, hone_decoder_config *d, const hone_deco
     d->kv_heads = hone_config_int(c, "num_key_value_heads", null_kv || !def->kv_heads ? d->heads : def->kv_heads, 1, 1 << 16);
     d->head_dim = hone_config_int(c, "head_dim", def->head_dim ? def->head_dim : d->hidden / HONE_MAX(d->heads, (int64_t)1), 1, 1 << 16);
     d->act = hone_config_act(c, "hidden_act", "silu");
-    d->norm_eps = hone_config_number(c, "rms_norm_eps", 1e-6);
+    d->norm_eps = hone_config_epsilon(c, "rms_norm_eps", 1e-6);
     d->tied = hone_config_bool(c, "tie_word_embeddings", false);
     d->attention_dropout = hone_config_probability(c, "attention_dropout", 0);
     hone_config_rope(c, &d->rope, d->head_dim, positions, 10000);

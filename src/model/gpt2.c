@@ -109,7 +109,7 @@ static hone_status build(hone_model *m, hone_builder *b, hone_config *c, double 
     bool    scaled = hone_config_bool(c, "scale_attn_weights", true);
     bool    by_layer = hone_config_bool(c, "scale_attn_by_inverse_layer_idx", false);
     float   attn_pdrop = hone_config_probability(c, "attn_pdrop", 0.1);
-    double  eps = hone_config_number(c, "layer_norm_epsilon", 1e-5);
+    double  eps = hone_config_epsilon(c, "layer_norm_epsilon", 1e-5);
     gpt2   *g = hone_calloc(1, sizeof *g + (size_t)layers * sizeof g->blocks[0]);
     int64_t inner;
 
