@@ -379,27 +379,42 @@ static hone_status remove_entry(const char *dir, const char *name)
 }
 
 /* Take a run's own leftovers away: with `all`, its checkpoints and results too. */
-static hone_status remove_leftovers(const char *dir, char **names, size_t n, bool all)
+static hone_status remove_leftovers(const hone_run *run, char **names, size_t n, bool all)
 {
-    for (size_t i = 0; i < n; i++)
-        if (hone_starts_with(names[i], ".partial-checkpoint-") || hone_starts_with(names[i], ".removed-checkpoint-")
+    const char *dir = run->options->output_dir;
+
+    for (size_t i = 0; i < n; i++) {
+        bool partial = hone_starts_with(names[i], ".partial-checkpoint-");
+
+        if (partial)
+            hone_warn(&run->log, "removing %s/%s, a save that did not finish", dir, names[i]);
+        if (partial || hone_starts_with(names[i], ".removed-checkpoint-")
             || (all && (step_of(names[i]) >= 0 || own_early_file(names[i]))))
             HONE_TRY(remove_entry(dir, names[i]));
+    }
     return HONE_OK;
 }
 
-static hone_status find_newest(char **resume, const char *dir, char **names, size_t n)
+/* The newest complete checkpoint, or NULL; a folder that is not complete is named. */
+static hone_status find_newest(char **resume, const hone_run *run, char **names, size_t n)
 {
-    int64_t newest = -1;
+    const char *dir = run->options->output_dir;
+    int64_t     newest = -1;
 
     for (size_t i = 0; i < n; i++) {
-        char *path = step_of(names[i]) > newest ? hone_path_join(dir, names[i]) : NULL;
+        char *path;
 
-        if (path && is_complete(path)) {
+        if (step_of(names[i]) <= newest)
+            continue;
+        path = hone_path_join(dir, names[i]);
+        if (!path)
+            return HONE_E_NOMEM;
+        if (is_complete(path)) {
             newest = step_of(names[i]);
             hone_free(*resume);
             *resume = path;
         } else {
+            hone_warn(&run->log, "%s has no state/run.json: no run can go on from it", path);
             hone_free(path);
         }
     }
@@ -438,7 +453,7 @@ hone_status hone_checkpoint_prepare(hone_run *run, char **resume)
     HONE_CHECK(access(o->output_dir, W_OK) == 0, HONE_E_IO, "cannot write into output_dir %s: %s", o->output_dir, strerror(errno));
     HONE_GO(hone_dir_list(&names, &n, o->output_dir));
     if (!o->overwrite_output_dir) {
-        HONE_GO(find_newest(resume, o->output_dir, names, n));
+        HONE_GO(find_newest(resume, run, names, n));
         HONE_GO(*resume ? check_resumable(run, *resume) : check_rest(o->output_dir, names, n));
     }
     if (o->resume_from_checkpoint) {
@@ -446,7 +461,7 @@ hone_status hone_checkpoint_prepare(hone_run *run, char **resume)
         *resume = hone_strdup(o->resume_from_checkpoint);
         HONE_GO(*resume ? check_resumable(run, *resume) : HONE_E_NOMEM);
     }
-    HONE_GO(remove_leftovers(o->output_dir, names, n, !*resume));
+    HONE_GO(remove_leftovers(run, names, n, !*resume));
 out:
     hone_dir_list_free(names, n);
     if (st != HONE_OK) {

@@ -60,6 +60,13 @@ refused 3 "no state/run.json" "$llama" "$tmp/fresh" max_steps=2 resume_from_chec
 mkdir "$tmp/alien"; cp "$llama/config.json" "$tmp/alien/"
 refused 9 "not empty" "$llama" "$tmp/alien" $schedule resume_from_checkpoint="$tmp/a/checkpoint-40"
 cmp "$llama/config.json" "$tmp/alien/config.json" || fail "a refused run wrote"
+# A save that was cut off is removed with a word, and the checkpoint before it serves.
+mkdir -p "$tmp/c/.partial-checkpoint-96" "$tmp/c/checkpoint-97"; rm -r "$tmp/c/checkpoint-100"
+good "$llama" "$tmp/c" $schedule save_strategy=steps save_steps=40
+grep -q "removing .*/.partial-checkpoint-96" "$tmp/log" && grep -q "checkpoint-97 has no state" "$tmp/log" \
+    && grep -q "going on from .*/checkpoint-80" "$tmp/log" && [ ! -e "$tmp/c/.partial-checkpoint-96" ] || { cat "$tmp/log"; fail "a save cut off"; }
+cmp "$tmp/a/model.safetensors" "$tmp/c/model.safetensors" || fail "weights after a save cut off"
+
 # the same options, other rows
 head -3 "$llama/train.jsonl" >"$tmp/rows.jsonl"
 good "$llama" "$tmp/rows" max_steps=2 save_strategy=steps dataset="$tmp/rows.jsonl"
