@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ hone_status hone_file_map(hone_mapped *out, const char *path)
     static const unsigned char empty[1];
     hone_status st = HONE_OK;
     struct stat info;
-    int         fd = open(path, O_RDONLY | O_CLOEXEC);
+    int         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);      /* a FIFO without a writer would wait for ever */
 
     *out = (hone_mapped){ empty, 0, NULL };
     if (fd < 0)
@@ -56,12 +57,18 @@ hone_status hone_file_read_all(char **data, size_t *size, const char *path)
 {
     hone_str s = HONE_STR_INIT;
     ssize_t  n = 0;
-    int      fd = open(path, O_RDONLY | O_CLOEXEC);
+    int      fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
 
     *data = NULL;
     *size = 0;
     if (fd < 0)
         return FAIL_SYS("open", path);
+    /* a pipe is fine (`hone train <(...)`), a device may have no end */
+    if (fstat(fd, &info) != 0 || !(S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode)) || fcntl(fd, F_SETFL, 0) != 0) {
+        close(fd);
+        return HONE_FAIL(HONE_E_IO, "cannot read %s: it is neither a regular file nor a pipe", path);
+    }
     do {
         if (!hone_str_reserve(&s, 65536))
             break;
@@ -93,6 +100,7 @@ hone_status hone_writer_create(hone_writer **out, const char *path)
 {
     hone_writer *w = hone_calloc(1, sizeof *w);
     hone_status  st = HONE_OK;
+    struct stat  info;
 
     *out = NULL;
     if (!w)
@@ -102,6 +110,10 @@ hone_status hone_writer_create(hone_writer **out, const char *path)
     w->temp = hone_asprintf("%s.tmp-%ld", path, (long)getpid());
     if (!w->path || !w->temp)
         st = HONE_E_NOMEM;
+    else if (!*path)
+        st = HONE_FAIL(HONE_E_IO, "cannot write: the name of the file is empty");
+    else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))     /* the rename would put a file in place of a device */
+        st = HONE_FAIL(HONE_E_IO, "cannot write %s: it is there, and is no regular file", path);
     else if ((w->fd = open(w->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
         st = FAIL_SYS("create", w->temp);
     if (st != HONE_OK)
@@ -222,6 +234,15 @@ bool hone_dir_has(const char *dir, const char *name)
     return n > 0 && (size_t)n < sizeof path && hone_path_exists(path);
 }
 
+bool hone_dir_has_file(const char *dir, const char *name)
+{
+    char        path[PATH_MAX];
+    int         n = snprintf(path, sizeof path, "%s/%s", dir, name);
+    struct stat info;
+
+    return n > 0 && (size_t)n < sizeof path && lstat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 int64_t hone_file_size(const char *path)
 {
     struct stat info;
@@ -238,12 +259,15 @@ hone_status hone_dir_make(const char *path)
         return HONE_E_NOMEM;
     for (char *s = p + 1; st == HONE_OK; s++) {
         char c = *s;
+        int  why;
 
         if (c != '/' && c != '\0')
             continue;
         *s = '\0';
-        if (mkdir(p, 0777) != 0 && !(errno == EEXIST && hone_path_is_dir(p)))
-            st = FAIL_SYS("make the folder", p);
+        why = mkdir(p, 0777) == 0 ? 0 : errno;
+        if (why && !hone_path_is_dir(p))
+            st = HONE_FAIL(HONE_E_IO, "cannot make the folder %s: %s", p,
+                           why == EEXIST ? "something of that name is there, and it is no folder" : strerror(why));
         *s = c;
         if (c == '\0')
             break;
@@ -295,6 +319,39 @@ hone_status hone_dir_sync(const char *path)
     bad = fsync(fd) != 0 && errno != EINVAL;    /* some file systems cannot sync folders */
     close(fd);
     return bad ? FAIL_SYS("sync", path) : HONE_OK;
+}
+
+struct hone_dir_lock { int fd; };
+
+hone_status hone_dir_lock_take(hone_dir_lock **out, const char *path)
+{
+    hone_dir_lock *lock = hone_calloc(1, sizeof *lock);
+    hone_status    st = HONE_OK;
+
+    *out = NULL;
+    if (!lock)
+        return HONE_E_NOMEM;
+    lock->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock->fd < 0)
+        st = FAIL_SYS("open", path);
+    else if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        st = HONE_FAIL(HONE_E_EXISTS, "another process is writing into %s; wait for it, or choose another folder", path);
+    if (st != HONE_OK)
+        hone_dir_unlock(&lock);
+    *out = lock;
+    return st;
+}
+
+void hone_dir_unlock(hone_dir_lock **lock)
+{
+    hone_dir_lock *l = *lock;
+
+    if (!l)
+        return;
+    if (l->fd >= 0)
+        close(l->fd);
+    hone_free(l);
+    *lock = NULL;
 }
 
 hone_status hone_path_rename(const char *from, const char *to)

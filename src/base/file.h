@@ -36,9 +36,16 @@ void        hone_writer_abandon(hone_writer **w);
 /* Byte-for-byte atomic copy. */
 hone_status hone_file_copy(const char *from, const char *to) HONE_MUST_CHECK;
 
+/* A folder that one process at a time may write into; the system lets go of it when the process ends, however it ends. A file
+ * system without locks counts as locked. Errors: E_EXISTS if another process has it; E_IO. Owns: hone_dir_unlock. */
+typedef struct hone_dir_lock hone_dir_lock;
+hone_status hone_dir_lock_take(hone_dir_lock **out, const char *path) HONE_MUST_CHECK;
+void        hone_dir_unlock(hone_dir_lock **lock);
+
 bool        hone_path_exists(const char *path);
 bool        hone_path_is_dir(const char *path);
 bool        hone_dir_has(const char *dir, const char *name);    /* dir/name exists */
+bool        hone_dir_has_file(const char *dir, const char *name);   /* dir/name is a regular file, and no link to one */
 int64_t     hone_file_size(const char *path);              /* -1 if absent */
 hone_status hone_dir_make(const char *path) HONE_MUST_CHECK;      /* with parents; fine if there */
 hone_status hone_dir_remove(const char *path) HONE_MUST_CHECK;    /* recursively; fine if absent; does not follow links */

@@ -81,11 +81,13 @@ static hone_status read_samples(forward *f)
         f->samples++;
     HONE_CHECK(f->samples > 0, HONE_E_FORMAT, "%s has no tensor \"tokens.0\"", f->input);
     for (size_t i = 0; i < hone_safetensors_len(f->in); i++) {
-        const char *name = hone_safetensors_at(f->in, i)->name;
-        char       *end = NULL;
-        long long   k = hone_starts_with(name, "tokens.") || hone_starts_with(name, "labels.") ? strtoll(name + 7, &end, 10) : -1;
+        const hone_safetensor *t = hone_safetensors_at(f->in, i);
+        const char            *name = t->name;
+        bool                   known = hone_starts_with(name, "tokens.") || hone_starts_with(name, "labels.");
+        long long              k = known ? strtoll(name + strlen("tokens."), NULL, 10) : -1;
 
-        HONE_CHECK(end && end != name + 7 && *end == '\0' && k >= 0 && k < f->samples, HONE_E_FORMAT,
+        /* found again by its number: "tokens.00" is not */
+        HONE_CHECK(k >= 0 && k < f->samples && t == find(f, *name == 't' ? "tokens" : "labels", k), HONE_E_FORMAT,
                    "%s: tensor \"%s\" is neither tokens.<k> nor labels.<k> with k counted from 0 without gaps", f->input, name);
     }
     views = hone_calloc((size_t)f->samples, sizeof *views);

@@ -186,11 +186,15 @@ static hone_status bind_tensors(hone_loaded *l, const hone_family *family)
 
 static hone_status load_weights(hone_loaded *l)
 {
+    hone_status st = HONE_OK;
+
     for (size_t i = 0; i < hone_model_dir_len(l->dir); i++) {
         const hone_safetensor *t = hone_model_dir_at(l->dir, i);
 
         if (l->param_of[i])
-            HONE_TRY(hone_param_load(l->model->params, l->param_of[i], t->data, t->dtype));
+            st = hone_param_load(l->model->params, l->param_of[i], t->data, t->dtype);
+        if (st != HONE_OK)
+            return hone_status_context(st, "in %s", hone_model_dir_file_of(l->dir, t));
     }
     return HONE_OK;
 }

@@ -35,8 +35,8 @@ static hone_status fill_sample(hone_batch *b, const hone_sample_view *s, int64_t
         b->positions[t] = (int32_t)(past + i);
         b->token_samples[t] = (int32_t)s->id;
         b->labels[t] = s->labels && i + 1 < s->n ? s->labels[i + 1] : -100;
-        HONE_CHECK(b->labels[t] < vocab, HONE_E_DATA, "label %lld of sample %u is %d, but the model's head has %lld rows",
-                   (long long)i + 1, s->id, b->labels[t], (long long)vocab);
+        HONE_CHECK(b->labels[t] == -100 || (b->labels[t] >= 0 && b->labels[t] < vocab), HONE_E_DATA,
+                   "label %lld of sample %u is %d, but the model's head has %lld rows (-100 means no label)", (long long)i + 1, s->id, b->labels[t], (long long)vocab);
         b->weights[t] = 1;
         b->predicted += b->labels[t] >= 0;
     }

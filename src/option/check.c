@@ -1,4 +1,6 @@
 /* Checks between options, and the values that follow from others. */
+#include <float.h>
+
 #include "option/option_int.h"
 
 #include <string.h>
@@ -107,6 +109,8 @@ static hone_status check_training(const hone_options *o)
     bool size = o->global_batch_size != HONE_INT_NULL, tokens = o->global_batch_tokens != HONE_INT_NULL;
 
     REFUSE_IF(o->adam_beta1 >= 1, adam_beta1, "adam_beta1 must be below 1");
+    REFUSE_IF((float)o->adam_epsilon < FLT_MIN, adam_epsilon, "adam_epsilon must be above 0 in f32: a weight whose gradient is 0 "
+              "would become NaN");
     REFUSE_IF(o->adam_beta2 >= 1, adam_beta2, "adam_beta2 must be below 1");
     REFUSE_IF(o->max_steps == 0, max_steps, "max_steps: 0 trains nothing; -1 leaves the length to num_train_epochs");
     REFUSE_IF(o->num_train_epochs == 0 && o->max_steps < 0, num_train_epochs, "num_train_epochs: 0 trains nothing");

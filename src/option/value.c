@@ -198,11 +198,13 @@ static hone_status set_number(hone_options *o, const option_row *row, const json
     if (!json_is_number(v) || (row->kind == KIND_I && !json_is_integer(v)))
         return wrong_type(row, v, place);
     if (!(x >= row->lo && x <= row->hi)) {      /* not-a-number lies outside too */
+        snprintf(a, sizeof a, "%.15g", row->lo);
+        snprintf(b, sizeof b, "%.15g", row->hi);
         if (row->hi >= HONE_ANY_)
-            return HONE_FAIL(HONE_E_USAGE, "%s%s must be at least %s, found %s", place, row->name,
-                             hone_format_f64(a, row->lo), found(buf, v));
+            return HONE_FAIL(HONE_E_USAGE, "%s%s must be %s %s, found %s", place, row->name, x > row->hi ? "at most" : "at least",
+                             x > row->hi ? b : a, found(buf, v));
         return HONE_FAIL(HONE_E_USAGE, "%s%s must lie between %s and %s, found %s", place, row->name,
-                         hone_format_f64(a, row->lo), hone_format_f64(b, row->hi), found(buf, v));
+                         a, b, found(buf, v));
     }
     if (row->kind == KIND_I)
         *FIELD(o, row, int64_t) = json_integer_value(v);

@@ -142,17 +142,29 @@ out:
     return st;
 }
 
+/* What the model directory says it computes; its weights do not matter to a run that goes on. */
+static hone_status hash_model_config(hone_hash *out, const hone_run *run)
+{
+    char       *path = hone_path_join(run->model_path, "config.json");
+    hone_status st = path ? hone_hash_file(out, path) : HONE_E_NOMEM;
+
+    hone_free(path);
+    return st;
+}
+
 /* Written last: with it the checkpoint is complete. */
 static hone_status write_manifest(hone_run *run, const char *dir, const file_list *files)
 {
     hone_str    s = HONE_STR_INIT;
+    hone_hash   config;
     char       *path = hone_path_join(dir, "state/run.json"), data[33];
     hone_status st = HONE_OK;
 
+    HONE_GO(hash_model_config(&config, run));
     hone_dataset_fingerprint(run->train, data);
     hone_str_printf(&s, "{\n  \"hone\": \"%s\",\n  \"step\": %lld,\n  \"updates\": %lld,\n  \"total_steps\": %lld,\n  \"data\": \"%s\",\n"
-                    "  \"identity\": ", HONE_VERSION, (long long)run->step, (long long)run->updates,
-                    (long long)run->total_steps, data);
+                    "  \"model_config\": \"%s\",\n  \"identity\": ", HONE_VERSION, (long long)run->step, (long long)run->updates,
+                    (long long)run->total_steps, data, config.hex);
     hone_json_quote(&s, run->identity, strlen(run->identity));
     hone_str_printf(&s, ",\n  \"files\": {%s\n  }\n}\n", hone_str_c(&files->json));
     HONE_GO(path ? hone_str_ok(&s) : HONE_E_NOMEM);
@@ -300,19 +312,35 @@ static hone_status read_manifest(json_t **out, const char *path)
     return st;
 }
 
+static bool int_between(const json_t *manifest, const char *key, int64_t lo, int64_t hi)
+{
+    const json_t *v = json_object_get(manifest, key);
+
+    return json_is_integer(v) && json_integer_value(v) >= lo && json_integer_value(v) <= hi;
+}
+
 static hone_status check_identity(const hone_run *run, const char *path, const json_t *manifest)
 {
     const char *identity = json_string_value(json_object_get(manifest, "identity"));
     const char *data = json_string_value(json_object_get(manifest, "data"));
+    const char *model = json_string_value(json_object_get(manifest, "model_config"));
     char        mine[33];
+    hone_hash   config;
 
-    HONE_CHECK(identity && data && json_is_integer(json_object_get(manifest, "step")), HONE_E_FORMAT,
-               "%s/state/run.json lacks the fields of a checkpoint", path);
+    HONE_CHECK(identity && data && model && json_is_object(json_object_get(manifest, "files")), HONE_E_FORMAT,
+               "%s/state/run.json lacks the fields of a checkpoint; resume from another one", path);
     if (strcmp(identity, run->identity) != 0)
         return different_run(path, run->identity, identity);
     hone_dataset_fingerprint(run->train, mine);
     HONE_CHECK(strcmp(mine, data) == 0, HONE_E_EXISTS, "%s was trained on other data: the samples' tokens differ although the "
                "options are the same; give another output_dir, or overwrite_output_dir: true to start anew", path);
+    HONE_TRY(hash_model_config(&config, run));
+    HONE_CHECK(strcmp(config.hex, model) == 0, HONE_E_EXISTS, "%s was trained with another config.json than %s has now; give another "
+               "output_dir, or overwrite_output_dir: true to start anew", path, run->model_path);
+    HONE_CHECK(int_between(manifest, "step", 1, run->total_steps)
+               && int_between(manifest, "updates", 0, json_integer_value(json_object_get(manifest, "step"))), HONE_E_FORMAT,
+               "%s/state/run.json: step and updates are none of a run of %lld steps; the file was changed: resume from another "
+               "checkpoint", path, (long long)run->total_steps);
     return HONE_OK;
 }
 
@@ -361,12 +389,23 @@ out:
 
 /* ---- output_dir before training ---------------------------------------------------------------------------------------- */
 
-/* What hone itself puts into output_dir before there is a checkpoint; a run that ended there may start anew. */
-static bool own_early_file(const char *name)
+/* What hone itself puts into output_dir before there is a checkpoint; a run that ended there may start anew. These names are
+ * removed then, so nothing that somebody else may have put there passes: the records are files, also half-written ones
+ * (hone_writer_create adds .tmp-<pid>). */
+static bool own_early_file(const char *dir, const char *name)
 {
-    return strcmp(name, "metrics.jsonl") == 0 || strcmp(name, "config.resolved.yaml") == 0
-           || strcmp(name, "training_loss.png") == 0 || hone_starts_with(name, ".partial-checkpoint-")
-           || hone_starts_with(name, ".removed-checkpoint-") || strstr(name, ".tmp-");
+    static const char *const records[] = { "metrics.jsonl", "config.resolved.yaml", "training_loss.png" };
+
+    if (hone_starts_with(name, ".partial-checkpoint-") || hone_starts_with(name, ".removed-checkpoint-")
+        || hone_glob_match(".export-*.tmp", name))
+        return true;
+    for (size_t i = 0; i < HONE_COUNTOF(records); i++) {
+        const char *tail = hone_starts_with(name, records[i]) ? name + strlen(records[i]) : NULL;
+
+        if (tail && (!*tail || hone_glob_match(".tmp-*", tail)) && hone_dir_has_file(dir, name))
+            return true;
+    }
+    return false;
 }
 
 static hone_status remove_entry(const char *dir, const char *name)
@@ -388,8 +427,8 @@ static hone_status remove_leftovers(const hone_run *run, char **names, size_t n,
 
         if (partial)
             hone_warn(&run->log, "removing %s/%s, a save that did not finish", dir, names[i]);
-        if (partial || hone_starts_with(names[i], ".removed-checkpoint-")
-            || (all && (step_of(names[i]) >= 0 || own_early_file(names[i]))))
+        if (partial || hone_starts_with(names[i], ".removed-checkpoint-") || hone_glob_match(".export-*.tmp", names[i])
+            || (all && (step_of(names[i]) >= 0 || own_early_file(dir, names[i]))))
             HONE_TRY(remove_entry(dir, names[i]));
     }
     return HONE_OK;
@@ -425,7 +464,7 @@ static hone_status find_newest(char **resume, const hone_run *run, char **names,
 static hone_status check_rest(const char *dir, char **names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        HONE_CHECK(own_early_file(names[i]), HONE_E_EXISTS, "output_dir %s is not empty: it holds \"%s\" and no checkpoint to go on "
+        HONE_CHECK(own_early_file(dir, names[i]), HONE_E_EXISTS, "output_dir %s is not empty: it holds \"%s\" and no checkpoint to go on "
                    "from; give another output_dir, or overwrite_output_dir: true to write into it", dir, names[i]);
     return HONE_OK;
 }
@@ -441,6 +480,31 @@ static hone_status check_resumable(hone_run *run, const char *path)
     return st;
 }
 
+/* Whether `path` is `dir` itself, or lies in one of its checkpoints; links are followed. */
+static bool lies_in(const char *path, const char *dir, bool itself)
+{
+    char  *p = realpath(path, NULL), *d = realpath(dir, NULL);
+    size_t n = d ? strlen(d) : 0;
+    bool   in = p && d && strncmp(p, d, n) == 0 && (p[n] ? p[n] == '/' && hone_starts_with(p + n + 1, prefix) : itself);
+
+    free(p);
+    free(d);
+    return in;
+}
+
+/* Starting anew removes the checkpoints in output_dir: none of them may be what this run reads. */
+static hone_status check_inputs_stay(const hone_run *run)
+{
+    const hone_options *o = run->options;
+
+    HONE_CHECK(!lies_in(run->model_path, o->output_dir, true), HONE_E_EXISTS, "the model %s is in output_dir %s, and would be "
+               "overwritten by this run; give another output_dir", run->model_path, o->output_dir);
+    for (size_t i = 0; i < o->dataset.n; i++)
+        HONE_CHECK(!lies_in(o->dataset.v[i], o->output_dir, false), HONE_E_EXISTS, "the data set %s is in a checkpoint of output_dir "
+                   "%s, and would be removed; give another output_dir", o->dataset.v[i], o->output_dir);
+    return HONE_OK;
+}
+
 hone_status hone_checkpoint_prepare(hone_run *run, char **resume)
 {
     const hone_options *o = run->options;
@@ -451,6 +515,7 @@ hone_status hone_checkpoint_prepare(hone_run *run, char **resume)
     *resume = NULL;
     HONE_TRY(hone_dir_make(o->output_dir));
     HONE_CHECK(access(o->output_dir, W_OK) == 0, HONE_E_IO, "cannot write into output_dir %s: %s", o->output_dir, strerror(errno));
+    HONE_GO(hone_dir_lock_take(&run->lock, o->output_dir));
     HONE_GO(hone_dir_list(&names, &n, o->output_dir));
     if (!o->overwrite_output_dir) {
         HONE_GO(find_newest(resume, run, names, n));
@@ -461,6 +526,8 @@ hone_status hone_checkpoint_prepare(hone_run *run, char **resume)
         *resume = hone_strdup(o->resume_from_checkpoint);
         HONE_GO(*resume ? check_resumable(run, *resume) : HONE_E_NOMEM);
     }
+    if (!*resume)
+        HONE_GO(check_inputs_stay(run));
     HONE_GO(remove_leftovers(run, names, n, !*resume));
 out:
     hone_dir_list_free(names, n);

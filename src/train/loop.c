@@ -47,6 +47,33 @@ out:
     return st;
 }
 
+/* The first weight that is not finite; NULL when all are. */
+static const hone_param *broken_weight(const hone_params *params)
+{
+    for (size_t i = 0; i < params->all.len; i++) {
+        const hone_param *p = params->all.data[i];
+        const float      *w = (const float *)hone_tensor_data(p->group->master) + p->offset;
+
+        for (int64_t k = 0; k < hone_param_numel(p); k++)
+            if (!isfinite(w[k]))
+                return p;
+    }
+    return NULL;
+}
+
+static hone_status not_finite(const hone_run *run, const hone_step_metrics *m)
+{
+    const hone_param *p = broken_weight(run->loaded->model->params);
+    const char       *what = isfinite(m->loss) ? "gradient norm" : "loss";
+
+    if (p)
+        return HONE_FAIL(HONE_E_NUMERIC, "step %lld: the %s is not finite, since the weight %s holds a value that is not; %s",
+                         (long long)m->step, what, p->name, run->updates ? "resume from an earlier checkpoint with a lower learning_rate"
+                         : "the model directory is damaged: download or export it again");
+    return HONE_FAIL(HONE_E_NUMERIC, "step %lld: the %s is not finite; the weights are those of step %lld. Lower learning_rate, look "
+                     "at the rows of this step, or set nonfinite: skip", (long long)m->step, what, (long long)run->step);
+}
+
 static hone_status update(hone_run *run, hone_step_metrics *m)
 {
     const hone_options *o = run->options;
@@ -57,9 +84,8 @@ static hone_status update(hone_run *run, hone_step_metrics *m)
     hone_params_finish_grads(params);
     HONE_TRY(hone_grad_norm(&m->grad_norm, params));
     if (!isfinite(m->loss) || !isfinite(m->grad_norm)) {
-        HONE_CHECK(o->nonfinite == HONE_NONFINITE_SKIP, HONE_E_NUMERIC, "step %lld: the %s is not finite; the weights are those of "
-                   "step %lld. Lower learning_rate, look at the rows of this step, or set nonfinite: skip", (long long)m->step,
-                   isfinite(m->loss) ? "gradient norm" : "loss", (long long)run->step);
+        if (o->nonfinite != HONE_NONFINITE_SKIP || broken_weight(params))  /* broken weights never mend: no step would learn */
+            return not_finite(run, m);
         m->skipped = true;
         return HONE_OK;
     }
@@ -212,6 +238,11 @@ hone_status hone_run_train(hone_run *run)
     }
     if (o->profile)
         hone_profile_log(run->ctx, run->seconds);
+    if (run->updates < run->step)
+        hone_warn(&run->log, "%lld of %lld steps were skipped and taught nothing (\"skipped\" in metrics.jsonl)",
+                  (long long)(run->step - run->updates), (long long)run->step);
+    HONE_GO_CHECK(run->updates > 0, HONE_E_NUMERIC, "every step was skipped: the weights are those of %s, so no model is written",
+                  o->model_name_or_path);
     HONE_GO(finish(run));
 out:
     hone_metrics_destroy(&run->metrics);

@@ -33,13 +33,16 @@ static double now(void)
 /* Keep the lines of steps up to `done` that parse; a line cut by a crash goes too. */
 static hone_status cut_after(const char *path, int64_t done)
 {
-    char       *text = NULL;
-    size_t      n = 0, kept = 0;
+    hone_mapped map;
+    const char *text;
+    size_t      n, kept = 0;
     hone_status st = HONE_OK;
 
     if (!hone_path_exists(path))
         return HONE_OK;
-    HONE_TRY(hone_file_read_all(&text, &n, path));
+    HONE_TRY(hone_file_map(&map, path));
+    text = (const char *)map.data;
+    n = map.size;
     while (kept < n) {
         const char *end = memchr(text + kept, '\n', n - kept);
         json_t     *line = end ? json_loadb(text + kept, (size_t)(end - text) - kept, 0, NULL) : NULL;
@@ -52,7 +55,7 @@ static hone_status cut_after(const char *path, int64_t done)
     }
     if (kept < n)
         st = hone_file_write_all(path, text, kept);
-    hone_free(text);
+    hone_file_unmap(&map);
     return st;
 }
 

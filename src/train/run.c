@@ -133,6 +133,7 @@ out:
 void hone_run_close(hone_run *run)
 {
     hone_metrics_destroy(&run->metrics);
+    hone_dir_unlock(&run->lock);
     hone_loaded_destroy(&run->loaded);
     hone_loader_destroy(&run->loader);
     hone_dataset_destroy(&run->train);

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include "base/file.h"
 #include "data/dataset.h"
 #include "data/loader.h"
 #include "model/load.h"
@@ -27,6 +28,7 @@ typedef struct hone_run {
     hone_loaded        *loaded;
     hone_lr_schedule    schedule;
     hone_metrics       *metrics;
+    hone_dir_lock      *lock;           /* of output_dir */
     int64_t             step;           /* completed optimizer steps */
     int64_t             updates;        /* of them, those that changed the weights (a skipped step does not) */
     int64_t             total_steps;
