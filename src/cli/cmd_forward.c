@@ -25,6 +25,7 @@ typedef struct forward {
     hone_loaded      *loaded;
     hone_safetensors *in;
     int64_t           samples;
+    int32_t          *values;       /* tokens and labels of all samples: a file need not align its tensors */
     hone_batch       *batch;
     hone_tensor     **logits;       /* [samples] */
     double            loss;
@@ -72,10 +73,21 @@ static hone_status check_vector(const forward *f, const hone_safetensor *t, cons
     return HONE_OK;
 }
 
+static const int32_t *take(int32_t **next, const hone_safetensor *t)
+{
+    int32_t *values = *next;
+
+    memcpy(values, t->data, t->bytes);
+    *next += t->numel;
+    return values;
+}
+
 static hone_status read_samples(forward *f)
 {
     hone_sample_view *views = NULL;
     hone_status       st = HONE_OK;
+    int64_t           numel = 0;
+    int32_t          *next;
 
     while (find(f, "tokens", f->samples))
         f->samples++;
@@ -90,16 +102,18 @@ static hone_status read_samples(forward *f)
         HONE_CHECK(k >= 0 && k < f->samples && t == find(f, *name == 't' ? "tokens" : "labels", k), HONE_E_FORMAT,
                    "%s: tensor \"%s\" is neither tokens.<k> nor labels.<k> with k counted from 0 without gaps", f->input, name);
     }
+    for (size_t i = 0; i < hone_safetensors_len(f->in); i++)
+        numel += hone_safetensors_at(f->in, i)->numel;
     views = hone_calloc((size_t)f->samples, sizeof *views);
-    if (!views)
-        return HONE_E_NOMEM;
+    next = f->values = hone_calloc((size_t)numel, sizeof *f->values);
+    HONE_GO(views && next ? HONE_OK : HONE_E_NOMEM);
     for (int64_t k = 0; k < f->samples; k++) {
         const hone_safetensor *tokens = find(f, "tokens", k), *labels = find(f, "labels", k);
 
         HONE_GO(check_vector(f, tokens, tokens));
         if (labels)
             HONE_GO(check_vector(f, labels, tokens));
-        views[k] = (hone_sample_view){ tokens->data, labels ? labels->data : NULL, tokens->numel, (uint32_t)k };
+        views[k] = (hone_sample_view){ take(&next, tokens), labels ? take(&next, labels) : NULL, tokens->numel, (uint32_t)k };
         f->has_labels |= labels != NULL;
     }
     HONE_GO(hone_batch_create(&f->batch, f->ctx, views, f->samples, f->loaded->model->vocab, NULL));
@@ -244,6 +258,7 @@ out:
         hone_tensor_release(&f.logits[k]);
     hone_free(f.logits);
     hone_batch_destroy(&f.batch);
+    hone_free(f.values);
     hone_loaded_destroy(&f.loaded);
     hone_safetensors_close(&f.in);
     hone_ctx_destroy(&f.ctx);

@@ -52,11 +52,11 @@ static const hone_param *broken_weight(const hone_params *params)
 {
     for (size_t i = 0; i < params->all.len; i++) {
         const hone_param *p = params->all.data[i];
-        const float      *w = (const float *)hone_tensor_data(p->group->master) + p->offset;
+        hone_dtype        dtype;
+        const void       *master = hone_param_master(params, p, &dtype);
 
-        for (int64_t k = 0; k < hone_param_numel(p); k++)
-            if (!isfinite(w[k]))
-                return p;
+        if (hone_dtype_first_nonfinite(master, dtype, hone_param_numel(p)) < hone_param_numel(p))
+            return p;
     }
     return NULL;
 }
@@ -84,7 +84,7 @@ static hone_status update(hone_run *run, hone_step_metrics *m)
     hone_params_finish_grads(params);
     HONE_TRY(hone_grad_norm(&m->grad_norm, params));
     if (!isfinite(m->loss) || !isfinite(m->grad_norm)) {
-        if (o->nonfinite != HONE_NONFINITE_SKIP || broken_weight(params))  /* broken weights never mend: no step would learn */
+        if (o->nonfinite != HONE_NONFINITE_SKIP)
             return not_finite(run, m);
         m->skipped = true;
         return HONE_OK;

@@ -81,7 +81,7 @@ refused 3 "model.safetensors" "$tmp/short" "$tmp/fresh" max_steps=1 dataset="$tm
 nan() { printf '\x00\x00\xc0\x7f' | dd of="$1" bs=1 seek=$(($(stat -c %s "$1") - 4)) conv=notrunc status=none; }
 cp -r "$llama" "$tmp/nan"; nan "$tmp/nan/model.safetensors"
 refused 8 "is not finite" "$tmp/nan" "$tmp/stop" max_steps=2
-refused 8 "is not saved" "$tmp/nan" "$tmp/skip" max_steps=2 nonfinite=skip
+refused 8 "no model is written" "$tmp/nan" "$tmp/skip" max_steps=2 nonfinite=skip
 [ "$(grep -c '"skipped":true' "$tmp/skip/metrics.jsonl")" = 2 ] || fail "skipped steps"
 [ ! -e "$tmp/skip/model.safetensors" ] || fail "weights that are not finite were saved"
 

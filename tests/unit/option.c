@@ -107,7 +107,7 @@ static void bad_files_name_the_place(void **state)
     refused(FULL "seed: \"7\"\n", HONE_E_USAGE, "leave out the quotes");
     refused(FULL "seed: 1.5\n", HONE_E_USAGE, "seed wants a whole number, found the number 1.5");
     refused(FULL "seed: -1\n", HONE_E_USAGE, "seed must lie between");
-    refused(FULL "cutoff_len: 0\n", HONE_E_USAGE, "cutoff_len must be at least 1.0, found the number 0");
+    refused(FULL "cutoff_len: 0\n", HONE_E_USAGE, "cutoff_len must be at least 1, found the number 0");
     refused(FULL "learning_rate: .nan\n", HONE_E_USAGE, "learning_rate wants a number");
     refused(FULL "learning_rate: 1e999\n", HONE_E_USAGE, "learning_rate wants a number");
     refused(FULL "learning_rate: null\n", HONE_E_USAGE, "learning_rate cannot be null");
