@@ -14,9 +14,13 @@ static volatile sig_atomic_t stop_signal;
 /* The first signal asks for a save; the second ends the program at once, as an impatient user expects. */
 static void on_signal(int number)
 {
+    static const char note[] = "\nsaving after this step; once more ends at once, without saving\n";
+
     if (stop_signal)
         _exit(128 + number);
     stop_signal = number;
+    if (write(STDERR_FILENO, note, sizeof note - 1) < 0)
+        return;     /* nobody is there to read it */
 }
 
 static void catch_signals(void)

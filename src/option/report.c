@@ -220,7 +220,9 @@ static const char docs_head[] =
     "- A sample longer than `cutoff_len` loses its end (`truncation: cut-right`); LLaMA-Factory cuts each turn.\n"
     "- `val_size: 1` is one row.\n"
     "- Without `bf16: true`, training computes in f32 whatever the checkpoint's dtype is.\n"
-    "- `report_to` is `none` by default, and `output_dir` has no default.\n";
+    "- `report_to` is `none` by default, `plot_loss` is true, and `output_dir` has no default.\n"
+    "- With `overwrite_output_dir: true` every start is a new one, so a run that was stopped goes on with\n"
+    "  `--overwrite_output_dir false`; without it, the newest checkpoint of `output_dir` is gone on from.\n";
 
 void hone_option_docs(hone_str *out)
 {

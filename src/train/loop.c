@@ -1,5 +1,6 @@
 /* The training loop: steps, logging, evaluation, checkpoints, stops. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -178,12 +179,16 @@ static void introduce(const hone_run *run)
 {
     const hone_model *m = run->loaded->model;
     const char       *dtype = run->options->bf16 ? "bf16 compute, f32 masters" : "f32";
+    int64_t           epoch = hone_loader_epoch_steps(run->loader);
+    int               threads = hone_pool_threads(run->ctx->pool);
+    char              fill[40] = "";
 
-    hone_info(&run->log, "%s, %.1f M parameters, %s, %s, %d threads", m->family, (double)hone_params_numel(m->params) / 1e6, dtype,
-              hone_isa_name(hone_ctx_isa(run->ctx)), hone_pool_threads(run->ctx->pool));
-    hone_info(&run->log, "%lld samples, %lld steps an epoch, %lld steps in all, pack fill %.1f %%",
-              (long long)hone_dataset_len(run->train), (long long)hone_loader_epoch_steps(run->loader),
-              (long long)run->total_steps, 100 * hone_loader_fill(run->loader));
+    hone_info(&run->log, "%s, %.1f M parameters, %s, %s, %d thread%s", m->family, (double)hone_params_numel(m->params) / 1e6, dtype,
+              hone_isa_name(hone_ctx_isa(run->ctx)), threads, threads == 1 ? "" : "s");
+    if (run->options->packing == HONE_TRI_TRUE)
+        snprintf(fill, sizeof fill, ", packs %.1f %% full", 100 * hone_loader_fill(run->loader));
+    hone_info(&run->log, "%lld samples, %lld step%s an epoch, %lld in all%s", (long long)hone_dataset_len(run->train),
+              (long long)epoch, epoch == 1 ? "" : "s", (long long)run->total_steps, fill);
 }
 
 /* A model that knows nothing has a loss of ln(vocabulary): near that, the weights are hardly those of the data's language. */
@@ -198,6 +203,19 @@ static void judge_first_loss(const hone_run *run, double loss)
     else
         hone_warn(&run->log, "the first loss, %.4f, is no better than guessing among %lld tokens, %.4f: are these the weights, and "
                   "the tokenizer, that you mean?", loss, (long long)run->loaded->model->vocab, guess);
+}
+
+/* The way on from the checkpoint just saved: where the command says overwrite_output_dir, it would delete it. */
+static hone_status stopped(const hone_run *run)
+{
+    const char *out = run->options->output_dir;
+    long long   step = (long long)run->step;
+
+    if (run->options->overwrite_output_dir)
+        return HONE_FAIL(HONE_E_INTERRUPT, "stopped by a signal after step %lld; saved as %s/checkpoint-%lld. Go on from there with "
+                         "--overwrite_output_dir false: the same command would start anew", step, out, step);
+    return HONE_FAIL(HONE_E_INTERRUPT, "stopped by a signal after step %lld; saved as %s/checkpoint-%lld, and the same command goes "
+                     "on from there", step, out, step);
 }
 
 static hone_status finish(hone_run *run)
@@ -222,7 +240,8 @@ hone_status hone_run_train(hone_run *run)
     introduce(run);
     if (resume) {
         HONE_GO(hone_checkpoint_restore(run, resume));
-        hone_info(&run->log, "going on from %s", resume);
+        hone_info(&run->log, "going on from %s%s", resume,
+                  run->step < run->total_steps ? "" : ", where the run ended: nothing is left to train");
     }
     HONE_GO(write_config(run));
     HONE_GO(hone_metrics_create(&run->metrics, o->output_dir, run->step, run->total_steps, o->logging_steps,
@@ -232,9 +251,8 @@ hone_status hone_run_train(hone_run *run)
         if (run->step == 1)
             judge_first_loss(run, m.loss);
         HONE_GO(after_step(run, &m));
-        HONE_GO_CHECK(!stop_asked(run) || run->step == run->total_steps, HONE_E_INTERRUPT, "stopped by a signal after step %lld; "
-                      "saved as %s/checkpoint-%lld, and the same command goes on from there", (long long)run->step,
-                      o->output_dir, (long long)run->step);
+        if (stop_asked(run) && run->step < run->total_steps)
+            HONE_GO(stopped(run));
     }
     if (o->profile)
         hone_profile_log(run->ctx, run->seconds);

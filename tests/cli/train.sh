@@ -61,6 +61,16 @@ fi
 (long "$tmp/unbroken") >"$tmp/log" 2>&1
 same "$tmp/unbroken" "$out" "after SIGTERM"
 
+# With overwrite_output_dir the same command would delete what was saved: the message says how to go on instead.
+(exec "$HONE" train model_name_or_path="$models/llama-base" stage=sft finetuning_type=full dataset="$models/llama-base/train.jsonl" \
+    max_steps=100000 output_dir="$tmp/anew" logging_steps=1 overwrite_output_dir=true) >"$tmp/log" 2>&1 &
+pid=$!
+for _ in $(seq 200); do grep -q "^step" "$tmp/log" 2>/dev/null && break; sleep 0.05; done
+kill -TERM $pid
+code=0; wait $pid || code=$?
+[ $code = 10 ] && grep -q "saving after this step" "$tmp/log" && grep -q "overwrite_output_dir false: .* start anew" "$tmp/log" \
+    || { tail -3 "$tmp/log"; fail "stopped with overwrite_output_dir: $code"; }
+
 # The newest K checkpoints stay.
 train gpt2-base "$tmp/few" save_steps=2 save_total_limit=2
 [ "$(ls -d "$tmp"/few/checkpoint-* | wc -l)" = 2 ] || fail "save_total_limit"
