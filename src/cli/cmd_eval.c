@@ -18,6 +18,8 @@ hone_status hone_cmd_eval(int argc, char **argv)
     double        loss;
     int64_t       tokens;
 
+    HONE_GO_CHECK(argc > 0, HONE_E_USAGE, "hone eval needs a config: hone eval CONFIG.yaml [--key value]; hone train --help shows a "
+                  "small one");
     HONE_GO(hone_options_load(&options, NULL, argc, argv));
     log = hone_start_log(options);
     HONE_GO(hone_run_open_eval(&run, options, &log));

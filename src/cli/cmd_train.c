@@ -39,6 +39,8 @@ hone_status hone_cmd_train(int argc, char **argv)
     hone_run      run = { .stop = &stop_signal };
     hone_log      log;
 
+    HONE_GO_CHECK(argc > 0, HONE_E_USAGE, "hone train needs a config: hone train CONFIG.yaml [--key value]; hone train --help shows a "
+                  "small one");
     HONE_GO(hone_options_load(&options, NULL, argc, argv));
     HONE_GO(hone_options_check_train(options));
     log = hone_start_log(options);

@@ -30,6 +30,10 @@ check "option help" 0 "HONE_LEARNING_RATE" help options learning_rate
 check "misspelt option" 2 "did you mean 'learning_rate'?" help options lerning_rate
 check "options list" 0 "gradient_accumulation_steps" help options
 check "doctor" 0 "libraries" doctor
+for verb in train eval "inspect data"; do
+    # shellcheck disable=SC2086
+    check "$verb without a config" 2 "needs a config: hone $verb CONFIG.yaml" $verb
+done
 check "doctor with words" 2 "takes no arguments" doctor please
 HONE_ISA=nonsense check "unknown isa" 2 "portable, avx2" doctor
 HONE_ISA=portable check "forced isa" 0 "forced by HONE_ISA" doctor
