@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -148,6 +149,15 @@ static void duration(char buf[32], double seconds)
         snprintf(buf, 32, "%ldm%02lds", t / 60, t % 60);
 }
 
+/* A line that is to be overwritten must not wrap: how much of it the terminal has room for. */
+static int visible(const char *text)
+{
+    struct winsize size = { 0 };
+    int            n = (int)strlen(text);
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? HONE_MIN(n, size.ws_col - 1) : n;
+}
+
 static void show(hone_metrics *m, const hone_step_metrics *s)
 {
     bool   keep = s->step % (int64_t)m->keep_every == 0 || s->step == 1 || s->step == m->total || s->has_eval;
@@ -164,7 +174,7 @@ static void show(hone_metrics *m, const hone_step_metrics *s)
              m->speed, m->peak_flops > 0 ? 100 * s->flops / fmax(s->seconds, 1e-9) / m->peak_flops : 0,
              (double)s->memory / 1e9, eta, eval, !s->skipped ? "" : s->supervised_tokens ? "  SKIPPED (not finite)" : "  SKIPPED (no token has a label)");
     if (m->terminal && m->log.write) {
-        fprintf(stderr, "\r\033[K%s%s", text, keep ? "\n" : "");
+        fprintf(stderr, "\r\033[K%.*s%s", keep ? (int)sizeof text : visible(text), text, keep ? "\n" : "");
         m->open = !keep;
     } else if (keep) {
         hone_info(&m->log, "%s", text);

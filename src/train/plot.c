@@ -82,7 +82,7 @@ static void draw_axes(const frame *f)
         cairo_line_to(f->cr, WIDTH - RIGHT, round(py(f, y)) + 0.5);
         cairo_stroke(f->cr);
         cairo_set_source_rgb(f->cr, 0.25, 0.25, 0.25);
-        snprintf(text, sizeof text, "%.4g", y);
+        snprintf(text, sizeof text, "%.4g", fabs(y) < dy / 2 ? 0.0 : y);      /* neither -0 nor what rounding left of 0 */
         text_at(f->cr, LEFT - 8, py(f, y) + 4, 1, text);
     }
     for (double x = ceil(f->x0 / dx) * dx; x <= f->x1; x += dx) {
