@@ -46,6 +46,18 @@ static bool alike(const hone_module *a, const hone_module *b)
     return true;
 }
 
+/* A count of parameters, short. */
+static const char *short_count(char buf[32], int64_t n)
+{
+    if (n < 10000)
+        snprintf(buf, 32, "%lld", (long long)n);
+    else if (n < 1000000)
+        snprintf(buf, 32, "%.1f K", (double)n / 1e3);
+    else
+        snprintf(buf, 32, "%.1f M", (double)n / 1e6);
+    return buf;
+}
+
 static void print_param(const hone_loaded *l, const hone_param *p, int depth)
 {
     const char *dot = strrchr(p->name, '.');
@@ -62,8 +74,9 @@ static void print_tree(const hone_loaded *l, const hone_module *m, int depth)
 {
     const hone_module *parent = m->parent;
     const char        *local = parent && *parent->name ? m->name + strlen(parent->name) + 1 : m->name;
+    char               count[32];
 
-    printf("%*s%s  %s, %.3f M\n", 2 * depth, "", *local ? local : l->model->family, m->kind, (double)numel(m) / 1e6);
+    printf("%*s%s  %s, %s\n", 2 * depth, "", *local ? local : l->model->family, m->kind, short_count(count, numel(m)));
     for (size_t i = 0; i < m->params.len; i++)
         print_param(l, m->params.data[i], depth + 1);
     for (size_t i = 0; i < m->children.len; i++) {
@@ -99,7 +112,7 @@ hone_status hone_inspect_model(int argc, char **argv)
     printf("%s\n", path);
     print_tree(l, l->model->root, 0);
     n = (double)hone_params_numel(l->model->params);
-    printf("\n%.3f M parameters in %zu tensors, %zu file%s; head %s\n", n / 1e6, hone_model_dir_len(l->dir),
+    printf("\n%.0f parameters in %zu tensors, %zu file%s; head %s\n", n, hone_model_dir_len(l->dir),
            hone_model_dir_shards(l->dir), hone_model_dir_shards(l->dir) == 1 ? "" : "s",
            l->model->tied ? "tied to the embedding" : "of its own");
     for (size_t i = 0; i < hone_model_dir_len(l->dir); i++)

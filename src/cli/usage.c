@@ -25,10 +25,12 @@ static const struct { const char *verb, *text; } usages[] = {
       "Loss of the config's model on its eval_dataset (or the val_size share of dataset). The last line is JSON:\n"
       "{\"loss\", \"tokens\", \"perplexity\"}.\n" },
     { "chat",
-      "usage: hone chat MODEL [--prompt S] [--max-new-tokens N] [--temperature T] [--seed N] [--threads N] [--ids]\n"
+      "usage: hone chat MODEL [--prompt S] [--system S] [--max-new-tokens N] [--temperature T] [--seed N] [--ids]\n"
+      "                       [--dtype f32|bf16] [--threads N]\n"
       "\n"
-      "Answers the prompt, or without --prompt holds a conversation. Temperature 0 (the default) is greedy; --ids prints\n"
-      "token ids in place of text.\n" },
+      "Answers the prompt, or without --prompt holds a conversation: each line is a message, Ctrl-D ends. A model without a\n"
+      "chat template goes on with the text. Temperature 0 (the default) is greedy; --max-new-tokens is 256, --seed 42, and the\n"
+      "dtype the checkpoint's, unless given. --ids prints token ids in place of text, and takes a prompt like [1, 2] as ids.\n" },
     { "export",
       "usage: hone export SRC OUT [--dtype as-input|f32|bf16]\n"
       "\n"

@@ -176,7 +176,10 @@ static hone_status get_document(const row *r, hone_str *out)
         return join(out, json_string_value(r->json), json_string_length(r->json), NULL, 0);
     HONE_TRY(get_text(r, key, &text, &n));
     HONE_TRY(get_text(r, query, &more, &n_more));
-    HONE_CHECK(text || more, HONE_E_DATA, "%s: the row has no \"%s\"", r->where, key);
+    HONE_CHECK(text || more, HONE_E_DATA, "%s: the row has no \"%s\"%s", r->where, key,
+               json_object_get(r->json, "messages") || json_object_get(r->json, "conversations")
+                       || json_object_get(r->json, "instruction")
+                   ? " (a conversation is trained on with stage: sft)" : "");
     return join(out, text, n, more, n_more);
 }
 

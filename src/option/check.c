@@ -62,7 +62,7 @@ static hone_status refuse_unimplemented(const hone_options *o, const hone_option
         if (strcmp(row->name, "finetuning_type") == 0)
             hone_str_puts(&text, ": hone trains all weights so far: write finetuning_type: full");
         else if (row->state == STATE_LATER)
-            hone_str_printf(&text, ": leave it out (%s)", row->help);
+            hone_str_printf(&text, " (%s): leave it out", row->help);
         else
             hone_str_printf(&text, ": hone help options %s lists what works", row->name);
     }
