@@ -417,6 +417,12 @@ static hone_status remove_entry(const char *dir, const char *name)
     return st;
 }
 
+/* Weights of an earlier run must not stay beside those of a new one: under other file names, readers would prefer them. */
+static bool is_weights(const char *name)
+{
+    return hone_glob_match("model*.safetensors", name) || strcmp(name, "model.safetensors.index.json") == 0;
+}
+
 /* Take a run's own leftovers away: with `all`, its checkpoints and results too. */
 static hone_status remove_leftovers(const hone_run *run, char **names, size_t n, bool all)
 {
@@ -428,7 +434,7 @@ static hone_status remove_leftovers(const hone_run *run, char **names, size_t n,
         if (partial)
             hone_warn(&run->log, "removing %s/%s, a save that did not finish", dir, names[i]);
         if (partial || hone_starts_with(names[i], ".removed-checkpoint-") || hone_glob_match(".export-*.tmp", names[i])
-            || (all && (step_of(names[i]) >= 0 || own_early_file(dir, names[i]))))
+            || (all && (step_of(names[i]) >= 0 || own_early_file(dir, names[i]) || is_weights(names[i]))))
             HONE_TRY(remove_entry(dir, names[i]));
     }
     return HONE_OK;

@@ -78,7 +78,10 @@ train gpt2-base "$tmp/few" save_steps=2 save_total_limit=2
 # output_dir: another run's is refused, and so is something else; overwrite_output_dir starts anew.
 code=0; train gpt2-base "$tmp/few" learning_rate=2e-3 save_total_limit=2 save_steps=2 || code=$?
 [ $code = 9 ] && grep -q learning_rate "$tmp/log" || { cat "$tmp/log"; fail "another run's output_dir: $code"; }
+touch "$tmp/few/model-00001-of-00002.safetensors" "$tmp/few/model.safetensors.index.json" "$tmp/few/mine.txt"
 train gpt2-base "$tmp/few" learning_rate=2e-3 overwrite_output_dir=true || { cat "$tmp/log"; fail "overwrite_output_dir"; }
+[ ! -e "$tmp/few/model.safetensors.index.json" ] && [ ! -e "$tmp/few/model-00001-of-00002.safetensors" ] \
+    && [ -e "$tmp/few/mine.txt" ] || fail "an earlier run's weights stay, or a user's file went"
 mkdir "$tmp/other"; echo x >"$tmp/other/notes.txt"
 code=0; train gpt2-base "$tmp/other" || code=$?
 [ $code = 9 ] && grep -q notes.txt "$tmp/log" || { cat "$tmp/log"; fail "a folder with something else: $code"; }
