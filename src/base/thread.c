@@ -19,14 +19,46 @@ struct hone_pool {
     int             n_started;
     pthread_mutex_t lock;
     pthread_cond_t  work, done;
-    _Atomic uint64_t generation;        /* grows with each run */
+    _Atomic uint64_t state;             /* of the newest run; see below */
     _Atomic int64_t next;               /* next task to hand out */
-    _Atomic int     busy;               /* workers still inside the current run */
     int64_t         n;
     hone_task_fn    fn;
     void           *arg;
     atomic_bool     stop;
 };
+
+/*
+ * A run is over when its tasks are done, not when every worker has been there: one that the system gives no time, since
+ * others use the processor too, must not hold up those that have it. So workers join a run while it is open, and the caller
+ * closes it once it has run out of tasks and those that joined have left. One word says it all: bit 0, whether the run is
+ * open; the 16 bits above, how many workers are inside; the rest, the number of the run.
+ */
+enum { OPEN = 1, ONE_INSIDE = 2, INSIDE_BITS = 16 };
+
+static uint64_t run_number(uint64_t state) { return state >> (INSIDE_BITS + 1); }
+static uint64_t open_run(uint64_t number) { return number << (INSIDE_BITS + 1) | OPEN; }
+static bool     is_new(uint64_t state, uint64_t seen) { return (state & OPEN) && run_number(state) != seen; }
+
+/* Join the run if there is an open one that this worker has not been in; *seen becomes its number. */
+static bool join_run(struct hone_pool *p, uint64_t *seen)
+{
+    uint64_t state = atomic_load(&p->state);
+
+    while (is_new(state, *seen))
+        if (atomic_compare_exchange_weak(&p->state, &state, state + ONE_INSIDE)) {
+            *seen = run_number(state);
+            return true;
+        }
+    return false;
+}
+
+/* Close the run if nobody is inside. */
+static bool close_run(struct hone_pool *p, uint64_t number)
+{
+    uint64_t state = open_run(number);
+
+    return atomic_compare_exchange_strong(&p->state, &state, state & ~(uint64_t)OPEN);
+}
 
 static inline void cpu_relax(void)
 {
@@ -49,19 +81,20 @@ static void *worker_main(void *arg)
 
     for (;;) {
         for (int turn = 0; turn < SPIN_TURNS; turn++) {
-            if (atomic_load_explicit(&p->generation, memory_order_acquire) != seen || atomic_load(&p->stop))
+            if (is_new(atomic_load(&p->state), seen) || atomic_load(&p->stop))
                 break;
             cpu_relax();
         }
         pthread_mutex_lock(&p->lock);
-        while (atomic_load(&p->generation) == seen && !atomic_load(&p->stop))
+        while (!is_new(atomic_load(&p->state), seen) && !atomic_load(&p->stop))
             pthread_cond_wait(&p->work, &p->lock);
-        seen = atomic_load(&p->generation);
         pthread_mutex_unlock(&p->lock);
         if (atomic_load(&p->stop))
             return NULL;
+        if (!join_run(p, &seen))
+            continue;
         run_tasks(p, w->index);
-        if (atomic_fetch_sub_explicit(&p->busy, 1, memory_order_acq_rel) == 1) {
+        if (atomic_fetch_sub(&p->state, ONE_INSIDE) == open_run(seen) + ONE_INSIDE) {     /* the last to leave */
             pthread_mutex_lock(&p->lock);
             pthread_cond_signal(&p->done);
             pthread_mutex_unlock(&p->lock);
@@ -133,25 +166,30 @@ void hone_pool_destroy(hone_pool **pool)
 
 void hone_pool_run(hone_pool *p, int64_t n, hone_task_fn fn, void *arg)
 {
+    uint64_t number;
+
     if (!p || p->threads == 1 || n <= 1) {
         for (int64_t i = 0; i < n; i++)
             fn(arg, i, 0);
         return;
     }
+    number = run_number(atomic_load(&p->state)) + 1;
     pthread_mutex_lock(&p->lock);
     p->n = n;
     p->fn = fn;
     p->arg = arg;
     atomic_store(&p->next, 0);
-    atomic_store(&p->busy, p->threads - 1);
-    atomic_fetch_add_explicit(&p->generation, 1, memory_order_release);
+    atomic_store(&p->state, open_run(number));
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
     run_tasks(p, 0);
-    for (int turn = 0; turn < SPIN_TURNS && atomic_load_explicit(&p->busy, memory_order_acquire); turn++)
+    for (int turn = 0; turn < SPIN_TURNS; turn++) {
+        if (close_run(p, number))
+            return;
         cpu_relax();
+    }
     pthread_mutex_lock(&p->lock);
-    while (atomic_load_explicit(&p->busy, memory_order_acquire))
+    while (!close_run(p, number))
         pthread_cond_wait(&p->done, &p->lock);
     pthread_mutex_unlock(&p->lock);
 }

@@ -1,6 +1,7 @@
 /* Tests of src/base: strings, numbers, maps, files, threads, random numbers, UTF-8, JSON. */
 #include "hone_test.h"
 
+#include <sched.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -111,6 +112,34 @@ static void pools_run_each_task_once(void **state)
     }
 }
 
+/* Likely to be interrupted in the middle. */
+static void yield_and_count(void *arg, int64_t task, int worker)
+{
+    sched_yield();
+    count_task(arg, task, worker);
+}
+
+/* Short runs one after another: no worker may stay in a run that is over, or come late into the next with the old tasks. */
+static void pools_keep_runs_apart(void **state)
+{
+    static const int threads[] = { 2, 3, 8 };
+
+    (void)state;
+    for (size_t t = 0; t < HONE_COUNTOF(threads); t++) {
+        hone_pool *p;
+
+        T_OK(hone_pool_create(&p, threads[t]));
+        for (int run = 0; run < 500; run++) {
+            int hits[16] = { 0 }, n = 2 + run % 14;
+
+            hone_pool_run(p, n, yield_and_count, hits);
+            for (int i = 0; i < 16; i++)
+                assert_int_equal(hits[i], i < n);
+        }
+        hone_pool_destroy(&p);
+    }
+}
+
 static void utf8_is_strict(void **state)
 {
     (void)state;
@@ -166,8 +195,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_round_trip),       cmocka_unit_test(philox_known_answer),
         cmocka_unit_test(maps_hold_what_was_put),   cmocka_unit_test(files_are_whole_or_absent),
-        cmocka_unit_test(pools_run_each_task_once), cmocka_unit_test(utf8_is_strict),
-        cmocka_unit_test(json_says_where),          cmocka_unit_test(names_near),
+        cmocka_unit_test(pools_run_each_task_once), cmocka_unit_test(pools_keep_runs_apart),
+        cmocka_unit_test(utf8_is_strict),           cmocka_unit_test(json_says_where),
+        cmocka_unit_test(names_near),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
