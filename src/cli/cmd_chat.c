@@ -22,7 +22,7 @@ typedef struct talk {
     const char     *model, *prompt, *system, *dtype;
     int64_t         max_new, seed, threads;
     double          temperature;
-    bool            ids;
+    bool            ids, warned_length;
     hone_ctx       *ctx;
     hone_loaded    *loaded;
     hone_tokenizer *tokenizer;      /* NULL where the directory has none: ids only */
@@ -109,6 +109,19 @@ static void print_complete(hone_str *bytes)
     bytes->len -= good;
 }
 
+/* Once: rotary positions go on past what the model is made for, but it was not trained there. */
+static void warn_length(talk *t, int64_t n)
+{
+    int64_t  rated = t->loaded->model->rated_positions;
+    hone_log log = hone_log_stderr(HONE_LOG_INFO);
+
+    if (t->warned_length || rated == 0 || n <= rated)
+        return;
+    t->warned_length = true;
+    hone_warn(&log, "the conversation has %lld tokens, and the model is made for max_position_embeddings %lld (config.json)",
+              (long long)n, (long long)rated);
+}
+
 /* Generate after `ids`; the answer is printed as it comes and, as text, appended to `answer`. */
 static hone_status answer_to(talk *t, const int32_t *ids, int64_t n, hone_str *answer)
 {
@@ -117,6 +130,7 @@ static hone_status answer_to(talk *t, const int32_t *ids, int64_t n, hone_str *a
     int32_t     id;
     bool        first = true;
 
+    warn_length(t, n);
     HONE_GO(hone_generator_prompt(t->generator, ids, n));
     if (t->ids)
         printf("[");

@@ -20,7 +20,7 @@ hone_status hone_cmd_eval(int argc, char **argv)
 
     HONE_GO_CHECK(argc > 0, HONE_E_USAGE, "hone eval needs a config: hone eval CONFIG.yaml [--key value]; hone train --help shows a "
                   "small one");
-    HONE_GO(hone_options_load(&options, NULL, argc, argv));
+    HONE_GO(hone_options_load_no_train(&options, argc, argv));
     log = hone_start_log(options);
     HONE_GO(hone_run_open_eval(&run, options, &log));
     HONE_GO(hone_run_evaluate(&run, run.eval ? run.eval : run.train, &loss, &tokens));

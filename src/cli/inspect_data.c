@@ -82,6 +82,9 @@ static void print_counts(view *v, const hone_dataset *d, const char *name)
         hone_str_printf(
             &v->out, "  the chat template left out the reasoning of %lld answers, as it does when the model is used\n",
             (long long)r->reasoning_removed);
+    if (r->lists_printed)
+        hone_str_printf(&v->out, "  in %lld rows the chat template writes content that is a list as [{'type': 'text', ...}]\n",
+                        (long long)r->lists_printed);
     for (size_t i = 0; i < r->n_notes; i++)
         hone_str_printf(&v->out, "  %s: %s, line %lld: %s\n", hone_row_fate_text(r->notes[i].fate),
                         hone_dataset_source_path(d, r->notes[i].source), (long long)r->notes[i].line, r->notes[i].why);
@@ -325,7 +328,7 @@ hone_status hone_inspect_data(int argc, char **argv)
     HONE_TRY(take_flags(&v, &argc, argv));
     HONE_GO_CHECK(argc > 0, HONE_E_USAGE, "hone inspect data needs a config: hone inspect data CONFIG.yaml [--key value]; hone train --help shows a "
                   "small one");
-    HONE_GO(hone_options_load(&v.options, NULL, argc, argv));
+    HONE_GO(hone_options_load_no_train(&v.options, argc, argv));
     HONE_GO_CHECK(v.options->model_name_or_path, HONE_E_USAGE,
                   "model_name_or_path is missing: the model whose tokenizer and chat "
                   "template the data goes through");

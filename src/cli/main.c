@@ -75,13 +75,34 @@ static hone_status print_config(int argc, char **argv)
     return st;
 }
 
+static const char *nearest_verb(const char *verb)
+{
+    const char *names[HONE_COUNTOF(commands) + 1];
+
+    for (size_t i = 0; i < HONE_COUNTOF(commands); i++)
+        names[i] = commands[i].verb;
+    names[HONE_COUNTOF(commands)] = "help";
+    return hone_nearest_name(verb, names, HONE_COUNTOF(names));
+}
+
 static hone_status print_usage(const char *verb)
 {
-    const char *text = hone_usage(verb);
+    const char *text = hone_usage(verb), *near = text ? NULL : nearest_verb(verb);
 
+    HONE_CHECK(!near, HONE_E_USAGE, "hone help %.100s: there is no such command; did you mean '%s'? (hone --help lists them)", verb,
+               near);
     HONE_CHECK(text, HONE_E_USAGE, "hone help %.100s: there is no such command (see hone --help)", verb);
     fputs(text, stdout);
     return HONE_OK;
+}
+
+/* `inspect KIND` */
+static hone_status print_kind_usage(const char *kind)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "inspect %.40s", kind);
+    return print_usage(name);
 }
 
 static hone_status help(int argc, char **argv)
@@ -98,7 +119,7 @@ static hone_status help(int argc, char **argv)
     if (strcmp(argv[0], "config") == 0)
         return print_config(argc - 1, argv + 1);
     if (strcmp(argv[0], "options") != 0)
-        return print_usage(argv[0]);
+        return argc > 1 && strcmp(argv[0], "inspect") == 0 ? print_kind_usage(argv[1]) : print_usage(argv[0]);
     st = hone_option_help(&out, argc > 1 ? argv[1] : NULL);
     fputs(hone_str_c(&out), stdout);
     hone_str_deinit(&out);
@@ -116,23 +137,15 @@ static bool wants_usage(int argc, char **argv)
 
 static hone_status command_usage(const char *verb, int argc, char **argv)
 {
-    char name[64];
-
-    if (argc > 1 && strcmp(verb, "inspect") == 0 && !is_help(argv[0])) {
-        snprintf(name, sizeof name, "inspect %.40s", argv[0]);
-        return print_usage(name);
-    }
+    if (argc > 1 && strcmp(verb, "inspect") == 0 && !is_help(argv[0]))
+        return print_kind_usage(argv[0]);
     return print_usage(verb);
 }
 
 static hone_status unknown_verb(const char *verb)
 {
-    const char *names[HONE_COUNTOF(commands) + 1], *near;
+    const char *near = nearest_verb(verb);
 
-    for (size_t i = 0; i < HONE_COUNTOF(commands); i++)
-        names[i] = commands[i].verb;
-    names[HONE_COUNTOF(commands)] = "help";
-    near = hone_nearest_name(verb, names, HONE_COUNTOF(names));
     if (near)
         return HONE_FAIL(HONE_E_USAGE, "unknown command '%.100s'; did you mean '%s'? (hone --help lists them)", verb, near);
     return HONE_FAIL(HONE_E_USAGE, "unknown command '%.100s'; hone --help lists the commands", verb);

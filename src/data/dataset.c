@@ -148,6 +148,7 @@ hone_status dataset_place_row(hone_dataset *d, const hone_options *o, const hone
 
     d->report.tokens_in += n;
     d->report.reasoning_removed += r->reasoning_removed;
+    d->report.lists_printed += r->list_printed;
     if (dataset_is_stream(o)) {     /* whatever its length: it is cut with its neighbours */
         d->report.fates[HONE_ROW_KEPT]++;
         return add_sample(d, r->ids.data, r->labels.data, n, place);

@@ -54,6 +54,7 @@ typedef struct hone_dataset_report {
     int64_t supervised;                     /* tokens with a loss, in kept samples */
     int64_t longest;                        /* tokens of the longest sample */
     int64_t reasoning_removed; /* answers whose reasoning the chat template left out, as it does in earlier turns */
+    int64_t lists_printed;     /* rows with content that is a list, and the chat template wrote it as Python prints it */
     int32_t max_id;                         /* largest id and label of the samples, -1 if there is none */
     const hone_row_note *notes;             /* one for each row that is not KEPT; borrowed */
     size_t  n_notes;

@@ -38,13 +38,25 @@ static hone_status refuse_rows(const hone_dataset *d, const hone_dataset *held_o
     return st;
 }
 
+static hone_status refuse_empty(const hone_dataset *d, const char *what)
+{
+    hone_str files = HONE_STR_INIT;
+
+    for (size_t i = 0; i < d->sources.len && files.len < MAX_TEXT; i++)
+        hone_str_printf(&files, "%s%s", i ? ", " : "", d->sources.data[i]);
+    (void)HONE_FAIL(HONE_E_DATA, "%s has no rows: nothing is in %s", what, hone_str_c(&files));
+    hone_str_deinit(&files);
+    return HONE_E_DATA;
+}
+
 static hone_status check_rest(const hone_dataset *d, const char *what)
 {
     const hone_dataset_report *r = &d->report;
 
     if (d->samples.len > 0)
         return HONE_OK;
-    HONE_CHECK(r->rows > 0, HONE_E_DATA, "%s has no rows", what);
+    if (r->rows == 0)
+        return refuse_empty(d, what);
     return HONE_FAIL(
         HONE_E_DATA,
         "nothing is left of %s: of %lld rows %lld have no token with a loss, %lld cannot be rendered, %lld "
@@ -93,6 +105,9 @@ void hone_dataset_log_report(const hone_dataset *d, const char *name, const hone
         hone_info(log,
                   "%s: the chat template left out the reasoning of %lld answers, as it does when the model is used",
                   name, (long long)r->reasoning_removed);
+    if (r->lists_printed)
+        hone_warn(log, "%s: in %lld rows the content of a message is a list, and the chat template, which takes texts, writes it "
+                  "as [{'type': 'text', ...}]; write it as one string", name, (long long)r->lists_printed);
     for (size_t i = 0; i < d->notes.len; i++) {
         const hone_row_note *n = &d->notes.data[i];
 

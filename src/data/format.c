@@ -212,6 +212,24 @@ static bool is_assistant(const json_t *message)
     return role && strcmp(role, "assistant") == 0;
 }
 
+/* Content: a text, or a list of parts that are text. What an assistant calls or thinks may stand alone. */
+static hone_status check_content(const row *r, const json_t *message, size_t i)
+{
+    const json_t *content = json_object_get(message, "content"), *part;
+    size_t        p;
+
+    HONE_CHECK((content && !json_is_null(content)) || is_assistant(message), HONE_E_DATA,
+               "%s: message %zu, of \"%.100s\", has no \"content\"", r->where, i,
+               json_string_value(json_object_get(message, "role")));
+    json_array_foreach(content, p, part) {
+        const char *type = json_string_value(json_object_get(part, "type"));
+
+        HONE_CHECK(type && strcmp(type, "text") == 0, HONE_E_DATA, "%s: part %zu of the content of message %zu is of type "
+                   "\"%.100s\"; hone trains on parts of type text only", r->where, p, i, type ? type : "(none)");
+    }
+    return HONE_OK;
+}
+
 static hone_status check_messages(const row *r, const json_t *messages)
 {
     const json_t *m;
@@ -224,6 +242,7 @@ static hone_status check_messages(const row *r, const json_t *messages)
                    hone_json_type_name(m));
         HONE_CHECK(json_is_string(json_object_get(m, "role")), HONE_E_FORMAT,
                    "%s: message %zu has no \"role\" that is a string", r->where, i);
+        HONE_TRY(check_content(r, m, i));
         HONE_CHECK(!loss || json_is_null(loss) || json_is_boolean(loss), HONE_E_FORMAT,
                    "%s: \"loss\" of message %zu must be true or "
                    "false",
@@ -318,6 +337,20 @@ static int64_t count_removed_reasoning(const json_t *messages, const hone_chat_r
     return count;
 }
 
+/* Whether the template wrote a list of parts as Python prints it: it takes content that is a string only. */
+static bool list_is_printed(const json_t *messages, const hone_chat_render *render)
+{
+    static const char *const begins[] = { "[{'type': 'text'", "[{'text': " };
+    size_t                   i;
+    const json_t            *m;
+
+    json_array_foreach(messages, i, m)
+        for (size_t k = 0; k < HONE_COUNTOF(begins) && json_is_array(json_object_get(m, "content")); k++)
+            if (memmem(render->text.data, render->text.len, begins[k], strlen(begins[k])))
+                return true;
+    return false;
+}
+
 static hone_status render(const row *r, const json_t *messages, const char *tools_key)
 {
     const json_t     *kwargs = json_object_get(r->json, "chat_template_kwargs");
@@ -334,6 +367,7 @@ static hone_status render(const row *r, const json_t *messages, const char *tool
     HONE_GO(hone_chat_render_messages(r->context->chat, &out, messages, &options));
     HONE_GO(label_render(r, messages, &out));
     r->out->reasoning_removed = count_removed_reasoning(messages, &out);
+    r->out->list_printed = list_is_printed(messages, &out);
 out:
     hone_chat_render_deinit(&out);
     json_decref(parsed);
@@ -366,6 +400,36 @@ static hone_status add_message(json_t *messages, const char *role, const char *t
     return HONE_OK;
 }
 
+/* Names the roles that a data set has, and the way out. */
+static hone_status unknown_role(const row *r, const char *tag, size_t i)
+{
+    const hone_row_columns *c = &r->source->columns;
+    hone_str                known = HONE_STR_INIT;
+
+    hone_str_printf(&known, "%s, %s", c->user_tag, c->assistant_tag);
+    if (c->system_tag)
+        hone_str_printf(&known, ", %s", c->system_tag);
+    if (c->observation_tag)
+        hone_str_printf(&known, ", %s", c->observation_tag);
+    if (!r->source->info)
+        hone_str_puts(&known, ", user, assistant, tool");
+    (void)HONE_FAIL(HONE_E_DATA, "%s: message %zu is of \"%.100s\", and the roles of this data set are %s; set \"tags\" in "
+                    "dataset_info.json, or write rows of messages", r->where, i, tag, hone_str_c(&known));
+    hone_str_deinit(&known);
+    return HONE_E_DATA;
+}
+
+/* A file that dataset_info.json does not describe may name the roles as chat templates do. */
+static const char *template_role(const row *r, const char *tag)
+{
+    static const char *const roles[] = { "user", "assistant", "tool" };
+
+    for (size_t i = 0; i < HONE_COUNTOF(roles) && !r->source->info; i++)
+        if (strcmp(tag, roles[i]) == 0)
+            return roles[i];
+    return NULL;
+}
+
 static hone_status translate_role(const row *r, const char *tag, size_t i, const char **role)
 {
     const hone_row_columns *c = &r->source->columns;
@@ -374,11 +438,8 @@ static hone_status translate_role(const row *r, const char *tag, size_t i, const
             : strcmp(tag, c->assistant_tag) == 0                              ? "assistant"
             : c->system_tag && strcmp(tag, c->system_tag) == 0                ? "system"
             : c->observation_tag && strcmp(tag, c->observation_tag) == 0      ? "tool"
-                                                                              : NULL;
-    HONE_CHECK(*role, HONE_E_DATA,
-               "%s: message %zu is of \"%s\", which is none of the roles that hone knows of this data set", r->where, i,
-               tag);
-    return HONE_OK;
+                                                                              : template_role(r, tag);
+    return *role ? HONE_OK : unknown_role(r, tag, i);
 }
 
 static hone_status sharegpt_row(const row *r)

@@ -13,6 +13,7 @@ typedef struct hone_row_result {
     char        *why;           /* of a failure; filled by the caller */
     hone_vec_i32 ids, labels;
     int64_t      reasoning_removed; /* answers whose reasoning the template left out */
+    bool         list_printed;      /* the template wrote content that is a list as Python prints it */
 } hone_row_result;
 
 void hone_row_result_deinit(hone_row_result *r);

@@ -18,6 +18,7 @@ void hone_config_decoder(hone_config *c, hone_decoder_config *d, const hone_deco
     d->norm_eps = hone_config_epsilon(c, "rms_norm_eps", 1e-6);
     d->tied = hone_config_bool(c, "tie_word_embeddings", false);
     d->attention_dropout = hone_config_probability(c, "attention_dropout", 0);
+    d->positions = positions;
     hone_config_rope(c, &d->rope, d->head_dim, positions, 10000);
     if (c->status == HONE_OK && d->heads % d->kv_heads != 0)
         hone_config_refuse(c, "num_attention_heads %lld is no multiple of num_key_value_heads %lld", (long long)d->heads,

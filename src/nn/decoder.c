@@ -74,6 +74,7 @@ hone_status hone_decoder_build(hone_model *m, hone_builder *b, const hone_decode
     m->hidden = c->hidden;
     m->tied = c->tied;
     d->rope = c->rope;
+    m->rated_positions = c->positions;
     hone_build_unit(b, "embedding");
     hone_build_enter(b, "model", "decoder");
     d->embedding = hone_build_embedding(b, "embed_tokens", c->vocab, c->hidden);

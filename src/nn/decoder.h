@@ -19,6 +19,7 @@ typedef struct hone_decoder_config {
     float          attention_dropout;
     int32_t       *windows;         /* [layers] sliding window of each, 0 = none; owned by the caller */
     hone_rope_spec rope;
+    int64_t        positions;       /* max_position_embeddings: what the model is made for, no limit */
 } hone_decoder_config;
 
 /* Declare the modules model.embed_tokens, model.layers.<i>, model.norm and lm_head, and make `m` compute them. */

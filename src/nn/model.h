@@ -25,6 +25,7 @@ struct hone_model {
     int                   blocks;
     int64_t               vocab, hidden;
     int64_t               max_positions;/* longest sample the embedding can place; 0 = no limit */
+    int64_t               rated_positions;  /* max_position_embeddings of rotary positions, which go on past it; 0 = none */
     hone_param           *head;         /* [vocab, hidden]; the embedding's own when tied */
     bool                  tied;
 };

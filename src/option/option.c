@@ -237,7 +237,7 @@ static hone_status finish(hone_options *o)
     return st;
 }
 
-hone_status hone_options_load(hone_options **out, const char *config_path, int argc, char **argv)
+static hone_status load(hone_options **out, const char *config_path, int argc, char **argv, bool trains)
 {
     hone_options *o = NULL;
     hone_status   st;
@@ -248,6 +248,8 @@ hone_status hone_options_load(hone_options **out, const char *config_path, int a
         argc--, argv++;
     }
     HONE_GO(create_defaults(&o));
+    if (!trains)
+        HONE_GO(hone_option_set_text(o, hone_option_find("finetuning_type"), "full", "", NULL));
     if (config_path)
         HONE_GO(read_file(o, config_path));
     HONE_GO(read_environment(o));
@@ -258,6 +260,16 @@ out:
         hone_options_destroy(&o);
     *out = o;
     return st;
+}
+
+hone_status hone_options_load(hone_options **out, const char *config_path, int argc, char **argv)
+{
+    return load(out, config_path, argc, argv, true);
+}
+
+hone_status hone_options_load_no_train(hone_options **out, int argc, char **argv)
+{
+    return load(out, NULL, argc, argv, false);
 }
 
 hone_status hone_options_load_text(hone_options **out, const char *text, size_t n, const char *where)

@@ -284,8 +284,8 @@
 #define HONE_OPTIONS_TRAIN(S, L, I, F, B, T, E, M)                                                                     \
     S(RUN,   output_dir, "null", "where the run writes the model, its checkpoints and its records")                    \
     B(RUN,   overwrite_output_dir, "false", "start anew and replace what an earlier run left in output_dir")           \
-    S(RUN,   resume_from_checkpoint, "null", "checkpoint to go on from; null = the newest in output_dir, if of "       \
-      "this config")                                                                                                   \
+    S(RUN,   resume_from_checkpoint, "null", "checkpoint to go on from; null = the newest in output_dir, if there "    \
+      "is one; true = the newest in output_dir, and an error if there is none")                                        \
     B(RUN,   do_train, "true", "hone train trains; false is refused there (LLaMA-Factory's default is false)")         \
     B(RUN,   do_eval, "false", "evaluate; on when eval_strategy is not no")                                            \
     B(LATER, do_predict, "false", "generate an answer to each row")                                                    \

@@ -212,7 +212,7 @@ static const char docs_head[] =
     "\n"
     "## Where hone differs from LLaMA-Factory\n"
     "\n"
-    "- `finetuning_type: full` must be given: the default, `lora`, is not implemented yet.\n"
+    "- `finetuning_type: full` must be given to train: the default, `lora`, is not implemented yet.\n"
     "- `do_train` is true by default: `hone train` trains.\n"
     "- `template` must be left out: prompts are rendered with the chat template that comes with the model.\n"
     "- `packing` never lets samples see each other, adds no padding, and so does not lower `cutoff_len` by one.\n"

@@ -237,9 +237,10 @@ static hone_status set_value(hone_options *o, const option_row *row, const json_
     }
     switch (row->kind) {
     case KIND_S:
-        if (!json_is_string(v))
+        /* Hugging Face's "the newest" */
+        if (!json_is_string(v) && !(json_is_true(v) && strcmp(row->name, "resume_from_checkpoint") == 0))
             return wrong_type(row, v, place);
-        copy = hone_strdup(json_string_value(v));
+        copy = hone_strdup(json_is_true(v) ? "true" : json_string_value(v));
         if (!copy)
             return HONE_E_NOMEM;
         hone_option_clear(o, row);

@@ -527,7 +527,13 @@ hone_status hone_checkpoint_prepare(hone_run *run, char **resume)
         HONE_GO(find_newest(resume, run, names, n));
         HONE_GO(*resume ? check_resumable(run, *resume) : check_rest(o->output_dir, names, n));
     }
-    if (o->resume_from_checkpoint) {
+    if (o->resume_from_checkpoint && strcmp(o->resume_from_checkpoint, "true") == 0) {
+        if (!*resume)       /* not looked for with overwrite_output_dir */
+            HONE_GO(find_newest(resume, run, names, n));
+        HONE_GO_CHECK(*resume, HONE_E_USAGE, "resume_from_checkpoint: true, but output_dir %s has no checkpoint to go on from; leave "
+                      "it out to start anew", o->output_dir);
+        HONE_GO(check_resumable(run, *resume));
+    } else if (o->resume_from_checkpoint) {
         hone_free(*resume);
         *resume = hone_strdup(o->resume_from_checkpoint);
         HONE_GO(*resume ? check_resumable(run, *resume) : HONE_E_NOMEM);

@@ -169,10 +169,10 @@ static void show(hone_metrics *m, const hone_step_metrics *s)
     duration(eta, left);
     if (s->has_eval)
         snprintf(eval, sizeof eval, "  eval loss %.4f", s->eval_loss);
-    snprintf(text, sizeof text, "step %lld/%lld  epoch %.2f  loss %.4f  lr %.2e  grad norm %.3f  %.0f tokens/s  %.0f %% of peak  "
-             "%.2f GB  %s left%s%s", (long long)s->step, (long long)m->total, s->epoch, s->loss, s->learning_rate, s->grad_norm,
+    snprintf(text, sizeof text, "step %lld/%lld  epoch %.2f  loss %.4f  %s left  lr %.2e  grad norm %.3f  %.0f tokens/s  %.0f %% of peak  "
+             "%.2f GB%s%s", (long long)s->step, (long long)m->total, s->epoch, s->loss, eta, s->learning_rate, s->grad_norm,
              m->speed, m->peak_flops > 0 ? 100 * s->flops / fmax(s->seconds, 1e-9) / m->peak_flops : 0,
-             (double)s->memory / 1e9, eta, eval, !s->skipped ? "" : s->supervised_tokens ? "  SKIPPED (not finite)" : "  SKIPPED (no token has a label)");
+             (double)s->memory / 1e9, eval, !s->skipped ? "" : s->supervised_tokens ? "  SKIPPED (not finite)" : "  SKIPPED (no token has a label)");
     if (m->terminal && m->log.write) {
         fprintf(stderr, "\r\033[K%.*s%s", keep ? (int)sizeof text : visible(text), text, keep ? "\n" : "");
         m->open = !keep;

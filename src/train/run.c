@@ -24,9 +24,13 @@ static hone_status check_model(const hone_run *run)
 static hone_status check_samples(const hone_run *run, const hone_dataset *data)
 {
     const hone_model *m = run->loaded->model;
+    int64_t           longest = data ? hone_dataset_get_report(data)->longest : 0;
 
     if (!data)
         return HONE_OK;
+    if (m->rated_positions > 0 && longest > m->rated_positions)
+        hone_warn(&run->log, "the longest sample has %lld tokens, and the model is made for max_position_embeddings %lld "
+                  "(config.json); cutoff_len leaves out or cuts what is longer", (long long)longest, (long long)m->rated_positions);
     HONE_TRY(hone_dataset_check_ids(data, m->vocab));
     for (int64_t i = 0; i < hone_dataset_len(data); i++) {
         hone_sample s = hone_dataset_at(data, i);

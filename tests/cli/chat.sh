@@ -15,6 +15,10 @@ grep -qE '^\[[0-9]+(, [0-9]+){0,11}\]$' "$tmp/one" || fail "form of ids: $(cat "
 chat "$tiny" --ids --prompt "[1, 2, 3]" --max-new-tokens 12 --temperature 2 --seed 7 >"$tmp/drawn"
 chat "$tiny" --ids --prompt "[1, 2, 3]" --max-new-tokens 12 --temperature 2 --seed 7 >"$tmp/again"
 cmp "$tmp/drawn" "$tmp/again" || fail "draws of one seed differ"
+grep -q max_position_embeddings "$tmp/log" && fail "a warning about a short prompt"
+long=$(seq -s, 1 400 | sed 's/[0-9]\+/1/g')
+chat "$tiny" --ids --prompt "[$long]" --max-new-tokens 1 >/dev/null
+grep -q "400 tokens, and the model is made for max_position_embeddings" "$tmp/log" || fail "no warning about a long prompt"
 code=0; "$HONE" chat "$tiny" --prompt hi >"$tmp/log" 2>&1 || code=$?
 [ $code = 6 ] && grep -q -- "--ids" "$tmp/log" || fail "text without a tokenizer: $code"
 

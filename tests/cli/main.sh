@@ -34,6 +34,8 @@ for verb in train eval "inspect data"; do
     # shellcheck disable=SC2086
     check "$verb without a config" 2 "needs a config: hone $verb CONFIG.yaml" $verb
 done
+check "help of a misspelt command" 2 "did you mean 'train'?" help tran
+check "help of a kind" 0 "usage: hone inspect data CONFIG" help inspect data
 check "doctor with words" 2 "takes no arguments" doctor please
 HONE_ISA=nonsense check "unknown isa" 2 "portable, avx2" doctor
 HONE_ISA=portable check "forced isa" 0 "forced by HONE_ISA" doctor

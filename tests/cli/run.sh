@@ -43,9 +43,15 @@ good "$llama" "$tmp/plain" max_steps=1 plot_loss=false
 [ ! -e "$tmp/plain/training_loss.png" ] || fail "plot_loss: false"
 grep -q "guessing among" "$tmp/log" || fail "the first loss is not judged"
 
+# Rotary positions go on past what a model is made for, with a word.
+grep -q "made for max_position_embeddings" "$tmp/log" && fail "a warning about short samples"
+cp -r "$llama" "$tmp/short"; sed -i 's/"max_position_embeddings": 128/"max_position_embeddings": 3/' "$tmp/short/config.json"
+good "$tmp/short" "$tmp/long" max_steps=1
+grep -q "made for max_position_embeddings 3" "$tmp/log" || fail "no warning about long samples"
+
 # The loss of an evaluation is a mean over tokens: no grouping changes it.
 for n in 1 3 8; do
-    "$HONE" eval model_name_or_path="$llama" stage=sft finetuning_type=full eval_dataset="$llama/train.jsonl" \
+    "$HONE" eval model_name_or_path="$llama" stage=sft eval_dataset="$llama/train.jsonl" \
         per_device_eval_batch_size=$n threads=2 2>"$tmp/log" | tail -1 >"$tmp/eval-$n" || { cat "$tmp/log"; fail "eval"; }
     cmp "$tmp/eval-1" "$tmp/eval-$n" || fail "evaluation in groups of $n"
 done
@@ -56,13 +62,14 @@ good "$llama" "$tmp/only" max_steps=2 save_strategy=steps save_steps=1 save_only
 [ ! -e "$tmp/only/checkpoint-1/state" ] && [ -f "$tmp/only/checkpoint-1/config.json" ] || fail "save_only_model"
 refused 9 "not empty" "$llama" "$tmp/only" max_steps=2 save_strategy=steps save_steps=1 save_only_model=true
 refused 3 "no state/run.json" "$llama" "$tmp/fresh" max_steps=2 resume_from_checkpoint="$tmp/only/checkpoint-1"
+refused 2 "no checkpoint to go on from" "$llama" "$tmp/fresh" max_steps=2 resume_from_checkpoint=true
 # resume_from_checkpoint does not excuse an output_dir that holds something else
 mkdir "$tmp/alien"; cp "$llama/config.json" "$tmp/alien/"
 refused 9 "not empty" "$llama" "$tmp/alien" $schedule resume_from_checkpoint="$tmp/a/checkpoint-40"
 cmp "$llama/config.json" "$tmp/alien/config.json" || fail "a refused run wrote"
 # A save that was cut off is removed with a word, and the checkpoint before it serves.
 mkdir -p "$tmp/c/.partial-checkpoint-96" "$tmp/c/checkpoint-97"; rm -r "$tmp/c/checkpoint-100"
-good "$llama" "$tmp/c" $schedule save_strategy=steps save_steps=40
+good "$llama" "$tmp/c" $schedule save_strategy=steps save_steps=40 resume_from_checkpoint=true
 grep -q "removing .*/.partial-checkpoint-96" "$tmp/log" && grep -q "checkpoint-97 has no state" "$tmp/log" \
     && grep -q "going on from .*/checkpoint-80" "$tmp/log" && [ ! -e "$tmp/c/.partial-checkpoint-96" ] || { cat "$tmp/log"; fail "a save cut off"; }
 cmp "$tmp/a/model.safetensors" "$tmp/c/model.safetensors" || fail "weights after a save cut off"

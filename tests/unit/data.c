@@ -99,7 +99,7 @@ static void broken_files_name_the_line(void **state)
         { "a.json", "[{\"input_ids\": [1, 2]}\n{\"input_ids\": [1, 2]}]\n", HONE_E_FORMAT, "a.json: line 2:", "expected \",\"" },
         { "a.json", "[{\"input_ids\": [1, 2]},\n]\n", HONE_E_FORMAT, "a.json: line 2:", "a row is missing" },
         { "a.json", "[{\"input_ids\": [1, 2]}]\nx", HONE_E_FORMAT, "a.json: line 2:", "more text" },
-        { "a.json", "[]", HONE_E_DATA, "dataset", "has no rows" },
+        { "a.json", "[]", HONE_E_DATA, "dataset has no rows", "/a.json" },
         { "a.jsonl", "\n\n", HONE_E_DATA, "dataset", "has no rows" },
         { "a.jsonl", "{\"input_ids\": []}\n{\"input_ids\": [1, 2], \"labels\": [5, -100]}\n", HONE_E_DATA, "nothing is left of dataset",
           "2 have no token with a loss" },

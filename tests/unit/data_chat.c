@@ -232,6 +232,31 @@ static void reasoning_follows_the_template(void **state)
 
 /* ---- rows that do not fit ---- */
 
+static void content_of_parts(void **state)
+{
+    static const char *const bad[] = { "\"role\": \"user\"", "\"role\": \"user\", \"content\": null",
+                                       "\"role\": \"user\", \"content\": [{\"type\": \"image\"}]" };
+    static const char *const why[] = { "message 0, of \"user\", has no \"content\"", "message 0, of \"user\", has no \"content\"",
+                                       "part 0 of the content of message 0 is of type \"image\"" };
+    t_data d;
+    char   text[256];
+
+    (void)state;
+    open_data(&d, "chatml_marked.jinja");
+    for (size_t i = 0; i < HONE_COUNTOF(bad); i++) {
+        snprintf(text, sizeof text, "{\"messages\": [{%s}, {\"role\": \"assistant\", \"content\": \"a\"}]}\n", bad[i]);
+        t_data_write(&d, "a.jsonl", text, 0);
+        T_STATUS(t_data_load(&d, A), HONE_E_DATA);
+        T_ERROR_HAS(why[i]);
+    }
+    t_data_write(&d, "a.jsonl", "{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"text\", \"text\": \"u\"}]},"
+                 " {\"role\": \"assistant\", \"content\": \"a\"}]}\n"
+                 "{\"messages\": [{\"role\": \"user\", \"content\": \"[{'type': 'text'\"}, {\"role\": \"assistant\", \"content\": \"a\"}]}\n", 0);
+    T_OK(t_data_load(&d, A));
+    assert_int_equal(hone_dataset_get_report(d.train)->lists_printed, 1);
+    close_data(&d);
+}
+
 static void rows_differ_in_their_keys(void **state)
 {
     t_data d;
@@ -369,6 +394,10 @@ static void columns_and_tags(void **state)
     t_data_write(&d, "a.jsonl", "{\"conversations\": [{\"from\": \"bot\", \"value\": \"u\"}]}\n", 0);
     T_STATUS(t_data_load(&d, INFO), HONE_E_DATA);
     T_ERROR_HAS("a.jsonl, line 1: message 0 is of \"bot\"");
+    T_ERROR_HAS("human, gpt, system, observation; set \"tags\"");
+    t_data_write(&d, "a.jsonl", "{\"conversations\": [{\"from\": \"user\", \"value\": \"u\"}]}\n", 0);
+    T_STATUS(t_data_load(&d, INFO), HONE_E_DATA);     /* what dataset_info.json describes has the roles that it says */
+    expect_row(&d, "{\"conversations\": [{\"from\": \"user\", \"value\": \"u\"}, {\"from\": \"assistant\", \"value\": \"a\"}]}\n", A, pair);
     t_data_write(&d, "dataset_info.json", "{\"mine\": {\"file_name\": \"a.jsonl\", \"formatting\": \"openai\", \"columns\": {\"messages\":"
                  " \"chat\"}, \"tags\": {\"role_tag\": \"role\", \"content_tag\": \"content\", \"user_tag\": \"user\","
                  " \"assistant_tag\": \"assistant\"}}}", 0);
@@ -476,6 +505,7 @@ int main(void)
         cmocka_unit_test(tool_calls_are_trained),
         cmocka_unit_test(reasoning_follows_the_template),
         cmocka_unit_test(rows_differ_in_their_keys),
+        cmocka_unit_test(content_of_parts),
         cmocka_unit_test(rows_that_cannot_be_rendered),
         cmocka_unit_test(wrong_types_are_fatal),
         cmocka_unit_test(a_template_is_needed),

@@ -62,7 +62,7 @@ static void yaml_1_1_typing(void **state)
     (void)state;
     T_OK(load(&o, FULL "# comment\nlearning_rate: 1e-4\nbf16: yes\noverwrite_output_dir: Off\ncutoff_len: 1_024\nseed: 0x10\n"
               "data_seed: 0b11\nthreads: 010\nwarmup_ratio: .5\nweight_decay: 1\nadam_epsilon: 1.e-9\nmax_grad_norm: +2.5E+1\n"
-              "dataset: a, b ,c\noutput_dir: \"1e-4\"\nresume_from_checkpoint: null\nsave_strategy: no\neval_strategy: \"no\"\n"
+              "dataset: a, b ,c\noutput_dir: \"1e-4\"\nresume_from_checkpoint: true\nsave_strategy: no\neval_strategy: \"no\"\n"
               "lr_scheduler_kwargs: {num_cycles: 0.5, list: [1, yes, x]}\nmax_samples: ~\npacking:\n"));
     assert_true(o->learning_rate == 1e-4);
     assert_true(o->bf16);
@@ -78,7 +78,7 @@ static void yaml_1_1_typing(void **state)
     assert_int_equal(o->dataset.n, 3);
     assert_string_equal(o->dataset.v[1], "b");
     assert_string_equal(o->output_dir, "1e-4");
-    assert_null(o->resume_from_checkpoint);
+    assert_string_equal(o->resume_from_checkpoint, "true");
     assert_int_equal(o->save_strategy, HONE_WHEN_NO);
     assert_int_equal(o->eval_strategy, HONE_WHEN_NO);
     assert_true(json_real_value(json_object_get(o->lr_scheduler_kwargs, "num_cycles")) == 0.5);
