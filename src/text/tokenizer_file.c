@@ -143,13 +143,22 @@ static hone_status skip_value(cursor *c, part *out)
     return HONE_OK;
 }
 
-/* Split the object at the cursor into the parts named by `keys`; `unknown` becomes the first other key, if any. `what` is
- * the object's place. */
-static hone_status split_object(cursor *c, part *parts, part *unknown, const char *const *keys, size_t n_keys,
-                                const char *what)
+/* An object cut into the parts named by `keys`; `unknown` is the first other key, if any, `what` the object's place. The value of
+ * key `inner_key`, if it is an object, is cut in the same pass: nearly the whole file is in there. */
+typedef struct split {
+    const char *const *keys;
+    size_t             n_keys;
+    const char        *what;
+    part              *parts;       /* [n_keys] */
+    part               unknown;
+    struct split      *inner;       /* or NULL */
+    size_t             inner_key;
+} split;
+
+static hone_status split_object(cursor *c, split *o)
 {
-    memset(parts, 0, n_keys * sizeof *parts);
-    *unknown = (part){ NULL, 0 };
+    memset(o->parts, 0, o->n_keys * sizeof *o->parts);
+    o->unknown = (part){ NULL, 0 };
     skip_space(c);
     if (c->i >= c->n || c->s[c->i] != '{')
         return broken(c, "an object");
@@ -173,14 +182,19 @@ static hone_status split_object(cursor *c, part *parts, part *unknown, const cha
         if (c->i >= c->n || c->s[c->i++] != ':')
             return broken(c, "':'");
         skip_space(c);
-        HONE_TRY(skip_value(c, &value));
-        while (k < n_keys && (strlen(keys[k]) != key.n || memcmp(keys[k], key.s, key.n) != 0))
+        while (k < o->n_keys && (strlen(o->keys[k]) != key.n || memcmp(o->keys[k], key.s, key.n) != 0))
             k++;
-        HONE_CHECK(k == n_keys || !parts[k].s, HONE_E_FORMAT, "%s: %s has the key \"%s\" twice", c->path, what, keys[k]);
-        if (k < n_keys)
-            parts[k] = value;
-        else if (!unknown->s)
-            *unknown = key;
+        HONE_CHECK(k == o->n_keys || !o->parts[k].s, HONE_E_FORMAT, "%s: %s has the key \"%s\" twice", c->path, o->what, o->keys[k]);
+        value = (part){ c->s + c->i, 0 };
+        if (o->inner && k == o->inner_key && c->i < c->n && c->s[c->i] == '{')
+            HONE_TRY(split_object(c, o->inner));
+        else
+            HONE_TRY(skip_value(c, &value));
+        value.n = (size_t)(c->s + c->i - value.s);
+        if (k < o->n_keys)
+            o->parts[k] = value;
+        else if (!o->unknown.s)
+            o->unknown = key;
         skip_space(c);
         if (c->i < c->n && c->s[c->i] == ',') {
             c->i++;
@@ -383,24 +397,21 @@ out:
     return st;
 }
 
-static hone_status read_model(hone_tokenizer *t, const cursor *file, part model)
+static hone_status read_model(hone_tokenizer *t, const cursor *file, part model, const split *cut)
 {
-    cursor      c = *file;
-    part        parts[M_COUNT], unknown;
+    const part *parts = cut->parts;
     json_t     *v[M_COUNT] = { NULL };
     char        where[512];
     hone_status st = HONE_OK;
 
     HONE_CHECK(model.s, HONE_E_FORMAT, "%s: there is no \"model\"", file->path);
-    c.i = (size_t)(model.s - file->s);
     HONE_CHECK(*model.s == '{', HONE_E_FORMAT, "%s: \"model\" is not an object", file->path);
-    HONE_GO(split_object(&c, parts, &unknown, model_keys, M_COUNT, "model"));
     for (int k = 0; k < M_VOCAB; k++)
         HONE_GO(parse_part(&v[k], where, file, parts[k], model_keys[k]));
     HONE_GO_CHECK(!parts[M_TYPE].s || json_is_string(v[M_TYPE]), HONE_E_FORMAT, "%s: model.type is not a string", file->path);
     HONE_GO_CHECK(!v[M_TYPE] || strcmp(json_string_value(v[M_TYPE]), "BPE") == 0, HONE_E_UNSUPPORTED,
                   "%s: model.type \"%s\" is not implemented (there is BPE)", file->path, json_string_value(v[M_TYPE]));
-    HONE_GO(refuse_unknown(file, unknown, "model"));       /* after the type: another model has other keys */
+    HONE_GO(refuse_unknown(file, cut->unknown, "model"));       /* after the type: another model has other keys */
     HONE_GO_CHECK(!v[M_DROPOUT] || (json_is_number(v[M_DROPOUT]) && json_number_value(v[M_DROPOUT]) == 0), HONE_E_UNSUPPORTED,
                   "%s: model.dropout makes tokens random; set it to null", file->path);
     for (int k = M_UNK; k <= M_SUFFIX; k++)
@@ -485,15 +496,17 @@ out:
 hone_status tok_file_read(hone_tokenizer *t, const char *text, size_t n, const char *name)
 {
     cursor file = { name, text, 0, n };
-    part   parts[F_COUNT], unknown;
+    part   parts[F_COUNT], model_parts[M_COUNT] = { { NULL, 0 } };
+    split  model = { .keys = model_keys, .n_keys = M_COUNT, .what = "model", .parts = model_parts };
+    split  all = { .keys = file_keys, .n_keys = F_COUNT, .what = "the file", .parts = parts, .inner = &model, .inner_key = F_MODEL };
 
-    HONE_TRY(split_object(&file, parts, &unknown, file_keys, F_COUNT, "the file"));
+    HONE_TRY(split_object(&file, &all));
     skip_space(&file);
     if (file.i < file.n)
         return broken(&file, "the end of the file");
-    HONE_TRY(refuse_unknown(&file, unknown, "the file"));
+    HONE_TRY(refuse_unknown(&file, all.unknown, "the file"));
     HONE_TRY(read_components(t, &file, parts));
-    HONE_TRY(read_model(t, &file, parts[F_MODEL]));
+    HONE_TRY(read_model(t, &file, parts[F_MODEL], &model));
     HONE_TRY(tok_added_set_create(&t->added));
     HONE_TRY(read_added(t, &file, parts[F_ADDED]));
     tok_bpe_finish(t->bpe, tok_pretokenizer_ends_in_bytes(t->pretokenizer));
