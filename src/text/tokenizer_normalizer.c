@@ -15,8 +15,9 @@ struct tok_normalizer { HONE_VEC(step) steps; };
 
 tok_text *tok_text_other(tok_text pair[2], const tok_view *v)
 {
-    bool      in_first = v->from && v->from >= pair[0].from.data && v->from < pair[0].from.data + pair[0].from.cap;
-    tok_text *t = &pair[in_first];
+    const hone_span *first = pair[0].from.data;
+    bool             in_first = v->from && first && v->from >= first && v->from < first + pair[0].from.cap;
+    tok_text        *t = &pair[in_first];
 
     hone_str_clear(&t->s);
     t->from.len = 0;
