@@ -30,8 +30,9 @@ static hone_status unknown(const hone_arg *args, size_t n, const char *flag)
     for (size_t i = 0; i < n && i < 64; i++)
         names[i] = args[i].name;
     near = hone_nearest_name(flag, names, HONE_MIN(n, (size_t)64));
-    return HONE_FAIL(HONE_E_USAGE, "unknown flag --%s%s%s%s; --help lists the flags", flag, near ? " (did you mean --" : "",
-                     near ? near : "", near ? "?)" : "");
+    if (near)
+        return HONE_FAIL(HONE_E_USAGE, "unknown flag --%.100s; did you mean '--%s'?", flag, near);
+    return HONE_FAIL(HONE_E_USAGE, "unknown flag --%.100s; --help lists the flags", flag);
 }
 
 static hone_status set_value(const hone_arg *a, const char *text)
@@ -67,6 +68,7 @@ hone_status hone_args_parse(const hone_arg *args, size_t n, const char **words, 
             print_help(args, n, usage);
             exit(0);
         }
+        HONE_CHECK(text[0] != '-' || text[1] == '-' || !text[1], HONE_E_USAGE, "unknown flag %.100s; --help lists the flags", text);
         if (strncmp(text, "--", 2) != 0) {
             HONE_CHECK(n_words < max_words, HONE_E_USAGE, "unexpected argument \"%s\"; usage: %s", text, usage);
             words[n_words++] = text;

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/args.h"
 #include "cli/cli.h"
 #include "io/model_dir.h"
 #include "text/chat.h"
@@ -16,25 +17,13 @@ typedef struct request {
 
 static hone_status read_arguments(request *r, int argc, char **argv)
 {
-    static const char *const options[] = { "--generation-prompt" };
+    const char    *words[2] = { NULL, NULL };
+    const hone_arg args[] = { { "generation-prompt", HONE_ARG_FLAG, &r->prompt, "end with what opens the answer" } };
 
     *r = (request){ NULL, NULL, false };
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], options[0]) == 0) {
-            r->prompt = true;
-        } else if (argv[i][0] == '-' && argv[i][1]) {
-            const char *near = hone_nearest_name(argv[i], options, HONE_COUNTOF(options));
-
-            return HONE_FAIL(HONE_E_USAGE, "hone inspect render: unknown option %.100s%s%s%s", argv[i],
-                             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-        } else if (!r->dir) {
-            r->dir = argv[i];
-        } else if (!r->file) {
-            r->file = argv[i];
-        } else {
-            return HONE_FAIL(HONE_E_USAGE, "hone inspect render: one file at a time, '%.100s' is one too many", argv[i]);
-        }
-    }
+    HONE_TRY(hone_args_parse(args, HONE_COUNTOF(args), words, 2, "hone inspect render DIR FILE.jsonl [--generation-prompt]", argc, argv));
+    r->dir = words[0];
+    r->file = words[1];
     HONE_CHECK(r->dir && r->file, HONE_E_USAGE, "usage: hone inspect render DIR FILE.jsonl [--generation-prompt]");
     return HONE_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "cli/args.h"
 #include "cli/cli.h"
 #include "io/model_dir.h"
 #include "text/tokenizer.h"
@@ -17,31 +18,19 @@ typedef struct request {
 
 static hone_status read_arguments(request *r, int argc, char **argv)
 {
-    static const char *const options[] = { "--no-special", "--whole", "--json" };
-    bool *const flags[] = { &r->no_special, &r->whole, &r->json };
+    static const char usage[] = "hone inspect tokens DIR [FILE|-] [--no-special] [--whole] [--json]";
+    const char       *words[2] = { NULL, NULL };
+    const hone_arg    args[] = {
+        { "no-special", HONE_ARG_FLAG, &r->no_special, "without the special tokens that the tokenizer adds" },
+        { "whole", HONE_ARG_FLAG, &r->whole, "the input is one text" },
+        { "json", HONE_ARG_FLAG, &r->json, "each line is a JSON string" },
+    };
 
     *r = (request){ NULL, NULL, false, false, false };
-    for (int i = 0; i < argc; i++) {
-        size_t k = 0;
-
-        while (k < HONE_COUNTOF(options) && strcmp(argv[i], options[k]) != 0)
-            k++;
-        if (k < HONE_COUNTOF(options)) {
-            *flags[k] = true;
-        } else if (argv[i][0] == '-' && argv[i][1]) {
-            const char *near = hone_nearest_name(argv[i], options, HONE_COUNTOF(options));
-
-            return HONE_FAIL(HONE_E_USAGE, "hone inspect tokens: unknown option %.100s%s%s%s", argv[i],
-                             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-        } else if (!r->dir) {
-            r->dir = argv[i];
-        } else if (!r->file) {
-            r->file = argv[i];
-        } else {
-            return HONE_FAIL(HONE_E_USAGE, "hone inspect tokens: one file at a time, '%.100s' is one too many", argv[i]);
-        }
-    }
-    HONE_CHECK(r->dir, HONE_E_USAGE, "usage: hone inspect tokens DIR [FILE|-] [--no-special] [--whole] [--json]");
+    HONE_TRY(hone_args_parse(args, HONE_COUNTOF(args), words, 2, usage, argc, argv));
+    r->dir = words[0];
+    r->file = words[1];
+    HONE_CHECK(r->dir, HONE_E_USAGE, "usage: %s", usage);
     return HONE_OK;
 }
 
