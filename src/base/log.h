@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-typedef enum hone_log_level { HONE_LOG_DEBUG, HONE_LOG_INFO, HONE_LOG_WARNING } hone_log_level;
+typedef enum hone_log_level { HONE_LOG_INFO, HONE_LOG_WARNING } hone_log_level;
 
 typedef struct hone_log {
     void (*write)(void *arg, hone_log_level level, const char *text);   /* one message, no newline; NULL drops it */

@@ -266,7 +266,6 @@ void hone_safetensors_close(hone_safetensors **file)
 size_t hone_safetensors_len(const hone_safetensors *f) { return f->n; }
 const hone_safetensor *hone_safetensors_at(const hone_safetensors *f, size_t i) { return &f->tensors[i]; }
 const json_t *hone_safetensors_metadata(const hone_safetensors *f) { return f->metadata; }
-const char *hone_safetensors_path(const hone_safetensors *f) { return f->where; }
 
 const hone_safetensor *hone_safetensors_find(const hone_safetensors *f, const char *name)
 {

@@ -51,7 +51,6 @@ const hone_safetensor *hone_safetensors_at(const hone_safetensors *file, size_t 
 const hone_safetensor *hone_safetensors_find(const hone_safetensors *file, const char *name);
 /* "__metadata__", borrowed; NULL if there is none. */
 const json_t *hone_safetensors_metadata(const hone_safetensors *file);
-const char   *hone_safetensors_path(const hone_safetensors *file);
 
 typedef struct hone_safetensors_writer hone_safetensors_writer;
 

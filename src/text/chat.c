@@ -199,8 +199,6 @@ void hone_chat_destroy(hone_chat **chat)
     *chat = NULL;
 }
 
-bool hone_chat_has_generation(const hone_chat *chat) { return hone_template_has_generation(chat->main); }
-
 /* ---- rendering ---- */
 /* A message as transformers hands it to templates: keys whose value is null are left out, and reasoning is found under
  * "reasoning_content" and "thinking", whichever of its names it came by. */

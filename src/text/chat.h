@@ -56,7 +56,5 @@ void        hone_chat_destroy(hone_chat **chat);
 hone_status hone_chat_render_messages(const hone_chat *chat, hone_chat_render *out, const json_t *messages,
                                       const hone_chat_options *options) HONE_MUST_CHECK;
 void        hone_chat_render_deinit(hone_chat_render *r);
-/* Whether the template has {% generation %} blocks. */
-bool        hone_chat_has_generation(const hone_chat *chat);
 
 #endif /* HONE_TEXT_CHAT_H */

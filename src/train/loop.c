@@ -109,6 +109,7 @@ static hone_status one_step(hone_run *run, hone_step_metrics *m)
     hone_params_clear_grads(run->loaded->model->params);
     if (plan.supervised == 0) {     /* nothing to learn from: the optimizer must not move on old moments */
         m->skipped = true;
+        m->loss = NAN;
     } else {
         for (int64_t k = 0; k < plan.micro_batches; k++)
             HONE_TRY(micro_batch(run, plan.sample + plan.begin[k], plan.begin[k + 1] - plan.begin[k],

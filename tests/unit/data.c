@@ -446,7 +446,7 @@ static void collect(void *arg, hone_log_level level, const char *text)
 static void the_log_is_told(void **state)
 {
     hone_str text = HONE_STR_INIT;
-    hone_log log = { collect, &text, HONE_LOG_DEBUG };
+    hone_log log = { collect, &text, HONE_LOG_INFO };
     t_data   d;
 
     (void)state;
