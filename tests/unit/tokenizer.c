@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/thread.h"
 #include "text/tokenizer.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 #define DATA TEST_DATA "/data/tokenizer/"
 

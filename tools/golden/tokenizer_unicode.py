@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Write src/text/unicode_table.c: what the reference tokenizers library takes each code point to be.
+"""Write src/text/unicode/table.c: what the reference tokenizers library takes each code point to be.
 
 The library mixes several Unicode versions (its regular expressions, its standard library and its normalizer each bring
 their own), so the tables are read off the library itself, code point by code point.
 
-Made with tokenizers==0.23.3. Run: python tools/golden/tokenizer_unicode.py > src/text/unicode_table.c
+Made with tokenizers==0.23.3. Run: python tools/golden/tokenizer_unicode.py > src/text/unicode/table.c
 """
 import sys
 import unicodedata
@@ -132,7 +132,7 @@ def main():
         index.append(block_of[b])
     assert len(blocks) < 65536
     print("/* Made by tools/golden/tokenizer_unicode.py from the tokenizers library; do not edit. */")
-    print('#include "text/unicode.h"\n')
+    print('#include "text/unicode/unicode.h"\n')
     print(f"const hone_unicode_record hone_unicode_records[{len(records)}] = {{")
     for i in range(0, len(records), 8):
         print("    " + ", ".join("{ %d, %d }" % r for r in records[i:i + 8]) + ",")
