@@ -52,8 +52,11 @@ static const struct { const char *verb, *text; } usages[] = {
       "The module tree with every parameter's name, shape and dtype, and what the config asks for.\n" },
     { "inspect data",
       "usage: hone inspect data CONFIG.yaml [--key value | key=value ...] [--samples N] [--color | --no-color]\n"
+      "                         [--json | --html FILE]\n"
       "\n"
-      "Samples as they will be trained: text, ids and labels in colour, a histogram of lengths, and what is dropped and why.\n" },
+      "Samples as they will be trained: text, ids and labels in colour, a histogram of lengths, and what is dropped and why.\n"
+      "--html writes the same as a page. --json prints every row, train then validation, before packing and shuffling:\n"
+      "{\"source\", \"row\", \"ids\", \"labels\"} (labels -100 = no loss), or {\"source\", \"row\", \"dropped\"} with the reason.\n" },
     { "inspect tokens",
       "usage: hone inspect tokens DIR [FILE|-] [--no-special] [--whole] [--json]\n"
       "\n"

@@ -105,7 +105,7 @@ hone_status dataset_note(hone_dataset *d, dataset_place p, hone_row_fate fate, i
     if (!copy)
         return HONE_E_NOMEM;
     d->report.fates[fate]++;
-    if (HONE_VEC_PUSH(&d->notes, (hone_row_note){ p.source, p.row, p.line, fate, tokens, copy }) != HONE_OK) {
+    if (HONE_VEC_PUSH(&d->notes, (hone_row_note){ p.source, p.row, p.line, fate, tokens, (int64_t)d->samples.len, copy }) != HONE_OK) {
         hone_free(copy);
         return HONE_E_NOMEM;
     }

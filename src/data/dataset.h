@@ -38,6 +38,7 @@ typedef struct hone_row_note {
     int64_t       row, line;
     hone_row_fate fate;
     int64_t       tokens;
+    int64_t       before;       /* samples of rows before this one */
     char         *why;
 } hone_row_note;
 
@@ -66,6 +67,8 @@ typedef struct hone_dataset_context {
     const hone_tokenizer *tokenizer;        /* NULL: only rows of input_ids are possible */
     const hone_chat      *chat;             /* NULL: no rows of messages */
     const hone_log       *log; /* is told the counts and the first of the rows that were left out; may be NULL */
+    bool                  listing;          /* for looking at: bad and long rows are noted, nothing is refused for them */
+    bool                  documents;        /* of a stream (stage pt, packing): keep its documents, do not cut it */
 } hone_dataset_context;
 
 /*
@@ -95,6 +98,8 @@ const hone_dataset_report *hone_dataset_get_report(const hone_dataset *dataset);
 const char                *hone_dataset_source_path(const hone_dataset *dataset, int32_t source);
 /* E_DATA, with file, line and token, unless all ids and labels are below `vocab`. Costs nothing if they are. */
 hone_status                hone_dataset_check_ids(const hone_dataset *dataset, int64_t vocab) HONE_MUST_CHECK;
+/* E_DATA, with the reasons, unless a sample is left; `what` names the data set. */
+hone_status hone_dataset_check_left(const hone_dataset *dataset, const char *what) HONE_MUST_CHECK;
 /* The counts in two lines, and the first of the rows that were left out, each with file, line and reason. */
 void                       hone_dataset_log_report(const hone_dataset *dataset, const char *name, const hone_log *log);
 /* Hash of all ids and labels: two equal data sets have equal ones. */

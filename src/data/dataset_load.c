@@ -155,11 +155,11 @@ static hone_status open_readers(readers *out, const hone_sources *sources, int64
 
 static hone_status finish(hone_dataset *d, const hone_dataset_context *c, const char *what, const char *name)
 {
-    if (dataset_is_stream(c->options))
+    if (dataset_is_stream(c->options) && !c->documents)
         HONE_TRY(dataset_cut_stream(d, c->options->pack_length));
     d->report.notes = d->notes.data;
     d->report.n_notes = d->notes.len;
-    HONE_CHECK(d->samples.len > 0, HONE_E_DATA, "%s holds no token that another predicts", what);
+    HONE_CHECK(c->listing || d->samples.len > 0, HONE_E_DATA, "%s holds no token that another predicts", what);
     hone_dataset_log_report(d, name, c->log);
     return HONE_OK;
 }
@@ -200,7 +200,8 @@ static hone_status load_names(hone_dataset **out, hone_dataset **held_out, const
     l->eval = drawn ? *held_out : NULL;
     l->held_out = drawn;
     HONE_GO(load_rows(l, &files, &sources));
-    HONE_GO(dataset_check(*out, l->eval, c->options, what));
+    if (!c->listing)
+        HONE_GO(dataset_check(*out, l->eval, c->options, what));
     HONE_GO(finish(*out, c, what, what));
     if (drawn)
         HONE_GO(finish(*held_out, c, "the held-out part (val_size)", "held out"));

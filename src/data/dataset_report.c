@@ -49,7 +49,7 @@ static hone_status refuse_empty(const hone_dataset *d, const char *what)
     return HONE_E_DATA;
 }
 
-static hone_status check_rest(const hone_dataset *d, const char *what)
+hone_status hone_dataset_check_left(const hone_dataset *d, const char *what)
 {
     const hone_dataset_report *r = &d->report;
 
@@ -77,8 +77,8 @@ hone_status dataset_check(const hone_dataset *d, const hone_dataset *held_out, c
     if (too_long && o->truncation == HONE_TRUNCATION_ERROR)
         return refuse_rows(d, held_out, HONE_ROW_TOO_LONG, "longer than cutoff_len",
                            "raise cutoff_len, or set truncation to drop, cut-left or cut-right");
-    HONE_TRY(check_rest(d, what));
-    return held_out ? check_rest(held_out, "the held-out part (val_size)") : HONE_OK;
+    HONE_TRY(hone_dataset_check_left(d, what));
+    return held_out ? hone_dataset_check_left(held_out, "the held-out part (val_size)") : HONE_OK;
 }
 
 const char *hone_row_fate_text(hone_row_fate fate)

@@ -52,6 +52,14 @@ has "cutoff_len is 12"
 run "too long" 6 --cutoff_len 15 --truncation error
 has "too long: a.jsonl, line 3: 16 tokens, cutoff_len is 15"
 has "rows longer than cutoff_len"
+run "one object per row" 0 --json --cutoff_len 15 --truncation drop
+[ "$(printf '%s\n' "$out" | sed 's/\[[^]]*\]/[]/g')" = '{"source": "a.jsonl", "row": 0, "ids": [], "labels": []}
+{"source": "a.jsonl", "row": 1, "ids": [], "labels": []}
+{"source": "a.jsonl", "row": 2, "dropped": "16 tokens, cutoff_len is 15"}' ] || { echo "$name: $out"; fail=1; }
+run "a page" 0 --html page.html
+[ -z "$out" ] && grep -qF '<span class=l title="' page.html || { echo "$name: $out"; fail=1; }
+run "two forms" 2 --html page.html --json
+has "ask for one"
 run "no samples flag" 2 --samples many
 has "--samples takes a number"
 run "unknown flag" 2 --sample 3
