@@ -5,15 +5,16 @@
 #ifndef HONE_DATA_CONVERSATION_H
 #define HONE_DATA_CONVERSATION_H
 
+#include <math.h>
+
 #include "base/json.h"
 #include "base/vec.h"
 
 /*
- * Owned by the caller of a row format; zeros are an empty one.
- *
  * `messages` is in the spelling of chat templates: objects with "role" (system, user, assistant, tool), "content" (a
  * text or a list of parts), and what else the row has ("tool_calls", "reasoning_content", "loss", …).
- * Preference and feedback rows: `messages` is the prompt alone, `chosen` and `rejected` are the messages that continue it.
+ * Where `chosen` is given, `messages` is the prompt alone, and `chosen` (and `rejected`) are the messages that continue it:
+ * preference and feedback rows, and rows of a prompt and its completion.
  */
 typedef struct hone_conversation {
     json_t *messages;           /* array */
@@ -22,10 +23,14 @@ typedef struct hone_conversation {
     double  margin;             /* reward rows: how much better `chosen` is; NaN = not said */
     json_t *tools;              /* array, or NULL */
     json_t *template_kwargs;    /* object: further variables of the chat template, or NULL */
-    /* The tool call of message i as the row has it, where the row spells it as a text (ShareGPT's function_call); NULL or
-     * beyond the end otherwise. Borrowed from the row. */
+    bool    plain;              /* texts without turns: prompt and answer follow one another, no chat template is applied */
+    bool    openai;             /* written in OpenAI's dialect, where tool results that follow one another are one turn */
+    /* Tool calls that the row spells as a text (ShareGPT's function_call), by the index of their message, counted over
+     * messages, chosen, rejected; NULL or beyond the end for all others. Borrowed from the row. */
     HONE_VEC(const char *) call_text;
 } hone_conversation;
+
+#define HONE_CONVERSATION_INIT { .desirable = -1, .margin = NAN }
 
 void hone_conversation_deinit(hone_conversation *c);
 

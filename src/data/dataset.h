@@ -66,6 +66,7 @@ typedef struct hone_dataset_context {
     const hone_options   *options;
     const hone_tokenizer *tokenizer;        /* NULL: only rows of input_ids are possible */
     const hone_chat      *chat;             /* NULL: no rows of messages */
+    const struct hone_slots *slots;         /* of the named template (`template`), in place of `chat`; NULL without one */
     const hone_log       *log; /* is told the counts and the first of the rows that were left out; may be NULL */
     bool                  listing;          /* for looking at: bad and long rows are noted, nothing is refused for them */
     bool                  documents;        /* of a stream (stage pt, packing): keep its documents, do not cut it */

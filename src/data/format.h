@@ -11,7 +11,10 @@
 typedef struct hone_row_result {
     hone_status  status;        /* E_DATA: this row is bad, others may be fine; any other failure ends the reading */
     char        *why;           /* of a failure; filled by the caller */
-    hone_vec_i32 ids, labels;
+    hone_vec_i32 ids, labels;   /* the sample; of preference rows, prompt + chosen */
+    hone_vec_i32 rejected_ids, rejected_labels; /* preference rows: prompt + rejected; else empty */
+    bool         is_feedback, desirable;        /* feedback (KTO) rows: what was said of the answer */
+    int64_t      tokens_full;   /* of `ids`, before an encoder's own cut; = ids.len if there was none */
     int64_t      reasoning_removed; /* answers whose reasoning the template left out */
     bool         list_printed;      /* the template wrote content that is a list as Python prints it */
 } hone_row_result;
@@ -30,7 +33,7 @@ hone_status hone_row_format_check(hone_row_format format, const hone_source *sou
 
 /*
  * Tokenise and label a row (a JSON object; for text rows also a JSON string). `where` is "file: line n". Thread-safe.
- * Wrong types are E_FORMAT; what cannot be rendered is E_DATA.
+ * Wrong types are E_FORMAT; what cannot be used or rendered is E_DATA.
  */
 hone_status hone_row_to_sample(hone_row_result *out, const json_t *row, const hone_source *source,
                                hone_row_format format, const hone_dataset_context *context,

@@ -7,7 +7,9 @@
 static const hone_row_columns default_columns = {
     .prompt = "instruction", .query = "input", .response = "output", .history = "history", .system = "system",
     .messages = "conversations", .tools = "tools", .role_tag = "from", .content_tag = "value", .user_tag = "human",
-    .assistant_tag = "gpt", .observation_tag = "observation", .system_tag = "system",
+    .assistant_tag = "gpt", .observation_tag = "observation", .function_tag = "function_call", .system_tag = "system",
+    .chosen = "chosen", .rejected = "rejected", .kto_tag = "kto_tag", .images = "images", .videos = "videos",
+    .audios = "audios",
 };
 
 static bool is_data_file(const char *path)
@@ -54,6 +56,8 @@ static hone_status read_columns(hone_source *s, const char *name)
     const json_t *columns = json_object_get(s->info, "columns"), *tags = json_object_get(s->info, "tags");
 
     s->columns.history = s->columns.system = s->columns.tools = NULL;
+    s->columns.chosen = s->columns.rejected = s->columns.kto_tag = NULL;
+    s->columns.images = s->columns.videos = s->columns.audios = NULL;
     if (columns) {
         HONE_TRY(refuse_unknown(columns, known_columns, "column", name));
         s->columns.prompt = text(columns, "prompt");
@@ -72,6 +76,7 @@ static hone_status read_columns(hone_source *s, const char *name)
     s->columns.user_tag = text(tags, "user_tag");
     s->columns.assistant_tag = text(tags, "assistant_tag");
     s->columns.observation_tag = text(tags, "observation_tag");
+    s->columns.function_tag = text(tags, "function_tag");
     s->columns.system_tag = text(tags, "system_tag");
     HONE_CHECK(s->columns.role_tag && s->columns.content_tag && s->columns.user_tag && s->columns.assistant_tag,
                HONE_E_FORMAT,

@@ -12,6 +12,9 @@ typedef enum hone_row_format {
     HONE_ROWS_AUTO,             /* by the keys of the first row */
     HONE_ROWS_MESSAGES,         /* {"messages": [{"role", "content", …}], "tools"?, "chat_template_kwargs"?} */
     HONE_ROWS_SHAREGPT,         /* {"conversations": [{"from", "value"}], "system"?, "tools"?} */
+    HONE_ROWS_OPENAI,           /* dataset_info.json's `formatting: openai`: messages under the names that `tags` gives */
+    HONE_ROWS_SWIFT,            /* ms-swift: {"query", "response", "history"?, …} under any of their names, conversation */
+    HONE_ROWS_TRL,              /* TRL: {"prompt"?, "completion"} or {"prompt"?, "chosen", "rejected"}, texts or messages */
     HONE_ROWS_ALPACA,           /* {"instruction", "input"?, "output", "system"?, "history"?} */
     HONE_ROWS_IDS,              /* {"input_ids": [..], "labels"?: [..]} */
     HONE_ROWS_TEXT              /* {"text": ".."}, or a line of a .txt file */
@@ -20,14 +23,17 @@ typedef enum hone_row_format {
 /* Names of columns and roles; NULL where a row has no such thing. */
 typedef struct hone_row_columns {
     const char *prompt, *query, *response, *history, *system, *messages, *tools;
-    const char *role_tag, *content_tag, *user_tag, *assistant_tag, *observation_tag, *system_tag;
+    const char *chosen, *rejected, *kto_tag, *images, *videos, *audios;
+    const char *role_tag, *content_tag, *user_tag, *assistant_tag, *observation_tag, *function_tag, *system_tag;
 } hone_row_columns;
 
 typedef struct hone_source {
     char            *path;
     hone_row_format  format;
     hone_row_columns columns;   /* strings borrowed from `info` or static */
-    json_t          *info;      /* the entry of dataset_info.json, or NULL */
+    json_t          *info;      /* the entry of LLaMA-Factory's dataset_info.json, or NULL */
+    const json_t    *renames;   /* of ms-swift's dataset_info.json: {a column of the file: its name here}; or NULL; borrowed */
+    bool             ranking;   /* it says that the rows are pairs of a chosen and a rejected answer */
     int64_t          max_rows;  /* -1 = all */
 } hone_source;
 
