@@ -81,13 +81,15 @@ static void put_notes(hone_str *out, const hone_dataset *d, const hone_dataset_r
 {
     if (!r->n_notes)
         return;
-    hone_str_printf(out, "<details open><summary>Rows cut or left out: %zu</summary>\n"
-                    "<table><tr><th>row</th><th>file</th><th class=n>line</th><th>why</th></tr>\n", r->n_notes);
-    for (size_t i = 0; i < r->n_notes; i++) {
-        hone_str_printf(out, "<tr><td>%s</td><td>", hone_row_fate_text(r->notes[i].fate));
-        put_text(out, hone_dataset_source_path(d, r->notes[i].source));
-        hone_str_printf(out, "</td><td class=n>%lld</td><td>", (long long)r->notes[i].line);
-        put_text(out, r->notes[i].why);
+    hone_str_printf(out, "<details open><summary>Rows cut or left out: %lld</summary>\n"
+                    "<table><tr><th>row</th><th>file</th><th class=n>line</th><th>why</th></tr>\n", (long long)r->n_notes);
+    for (int64_t i = 0; i < r->n_notes; i++) {
+        hone_row_note note = hone_dataset_note(d, i);
+
+        hone_str_printf(out, "<tr><td>%s</td><td>", hone_row_fate_text(note.fate));
+        put_text(out, hone_dataset_source_path(d, note.source));
+        hone_str_printf(out, "</td><td class=n>%lld</td><td>", (long long)note.line);
+        put_text(out, note.why);
         hone_str_puts(out, "</td></tr>\n");
     }
     hone_str_puts(out, "</table></details>\n");

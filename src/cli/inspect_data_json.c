@@ -63,13 +63,13 @@ static hone_status put_sample(hone_str *out, const hone_dataset *d, int64_t i)
     return flush(out, FLUSH);
 }
 
-static hone_status put_note(hone_str *out, const hone_dataset *d, const hone_row_note *note)
+static hone_status put_note(hone_str *out, const hone_dataset *d, hone_row_note note)
 {
-    if (note->fate == HONE_ROW_KEPT || note->fate == HONE_ROW_CUT)
+    if (note.fate == HONE_ROW_KEPT || note.fate == HONE_ROW_CUT)
         return HONE_OK;         /* such a row is a sample */
-    put_place(out, d, note->source, note->row);
+    put_place(out, d, note.source, note.row);
     hone_str_puts(out, ", ");
-    put_text(out, "dropped", note->why);
+    put_text(out, "dropped", note.why);
     hone_str_puts(out, "}\n");
     return flush(out, FLUSH);
 }
@@ -77,11 +77,11 @@ static hone_status put_note(hone_str *out, const hone_dataset *d, const hone_row
 static hone_status put_dataset(hone_str *out, const hone_dataset *d)
 {
     const hone_dataset_report *r = hone_dataset_get_report(d);
-    size_t                     note = 0;
+    int64_t                    note = 0;
 
     for (int64_t i = 0; i <= hone_dataset_len(d); i++) {
-        for (; note < r->n_notes && r->notes[note].before <= i; note++)
-            HONE_TRY(put_note(out, d, &r->notes[note]));
+        for (; note < r->n_notes && hone_dataset_note(d, note).before <= i; note++)
+            HONE_TRY(put_note(out, d, hone_dataset_note(d, note)));
         if (i < hone_dataset_len(d))
             HONE_TRY(put_sample(out, d, i));
     }

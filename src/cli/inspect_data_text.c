@@ -27,9 +27,12 @@ static void put_counts(hone_str *out, const hone_dataset *d, const char *name)
     if (r->lists_printed)
         hone_str_printf(out, "  in %lld rows the chat template writes content that is a list as [{'type': 'text', ...}]\n",
                         (long long)r->lists_printed);
-    for (size_t i = 0; i < r->n_notes; i++)
-        hone_str_printf(out, "  %s: %s, line %lld: %s\n", hone_row_fate_text(r->notes[i].fate),
-                        hone_dataset_source_path(d, r->notes[i].source), (long long)r->notes[i].line, r->notes[i].why);
+    for (int64_t i = 0; i < r->n_notes; i++) {
+        hone_row_note note = hone_dataset_note(d, i);
+
+        hone_str_printf(out, "  %s: %s, line %lld: %s\n", hone_row_fate_text(note.fate),
+                        hone_dataset_source_path(d, note.source), (long long)note.line, note.why);
+    }
 }
 
 static void put_histogram(hone_str *out, const hone_dataset *d)

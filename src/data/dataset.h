@@ -2,7 +2,8 @@
  * data/dataset.h -- rows of files, tokenised and labelled: what a run trains or evaluates on.
  *
  * A data set is made before any weight is read, so that every fault of the data is known first. Samples keep the order
- * of their rows.
+ * of their rows. They lie in memory while they are few, else in a file that is mapped: reading needs no memory in
+ * proportion to the data.
  */
 #ifndef HONE_DATA_DATASET_H
 #define HONE_DATA_DATASET_H
@@ -14,9 +15,12 @@
 
 /* One training sample. labels[t] belongs to ids[t]: −100 = no loss, otherwise what token t-1 is to predict. */
 typedef struct hone_sample {
-    const int32_t *ids, *labels;    /* [n], borrowed from the data set */
+    const int32_t *ids, *labels;    /* [n], borrowed from the data set; of a preference row, the chosen sequence */
     int64_t        n;
     int64_t        supervised;      /* labels >= 0 beyond the first */
+    const int32_t *rejected_ids, *rejected_labels;  /* [rejected_n] of a preference row; else NULL */
+    int64_t        rejected_n;
+    int            desirable;       /* of a feedback (KTO) row: 1 or 0; else -1 */
     int32_t        source;          /* index of its file in the data set */
     int64_t        row, line; /* its row in that file, from 0, and the line that this starts on, from 1; of a block of a
                                  stream, those of the document that it starts in */
@@ -39,7 +43,7 @@ typedef struct hone_row_note {
     hone_row_fate fate;
     int64_t       tokens;
     int64_t       before;       /* samples of rows before this one */
-    char         *why;
+    const char   *why;          /* borrowed from the data set */
 } hone_row_note;
 
 /* "kept", "cut", … */
@@ -57,8 +61,9 @@ typedef struct hone_dataset_report {
     int64_t reasoning_removed; /* answers whose reasoning the chat template left out, as it does in earlier turns */
     int64_t lists_printed;     /* rows with content that is a list, and the chat template wrote it as Python prints it */
     int32_t max_id;                         /* largest id and label of the samples, -1 if there is none */
-    const hone_row_note *notes;             /* one for each row that is not KEPT; borrowed */
-    size_t  n_notes;
+    int32_t end_label; /* the label that most samples end with (their last one), -1 if there is none, and of how many */
+    int64_t end_count;
+    int64_t n_notes;                        /* one for each row that is not KEPT */
 } hone_dataset_report;
 
 /* What rows are made into samples with. */
@@ -68,6 +73,7 @@ typedef struct hone_dataset_context {
     const hone_chat      *chat;             /* NULL: no rows of messages */
     const struct hone_slots *slots;         /* of the named template (`template`), in place of `chat`; NULL without one */
     const hone_log       *log; /* is told the counts and the first of the rows that were left out; may be NULL */
+    const char           *model_dir;        /* whose tokenizer and template these are; needed with `tokenized_path` */
     bool                  listing;          /* for looking at: bad and long rows are noted, nothing is refused for them */
     bool                  documents;        /* of a stream (stage pt, packing): keep its documents, do not cut it */
 } hone_dataset_context;
@@ -96,7 +102,13 @@ void        hone_dataset_destroy(hone_dataset **dataset);
 int64_t                    hone_dataset_len(const hone_dataset *dataset);
 hone_sample                hone_dataset_at(const hone_dataset *dataset, int64_t i);
 const hone_dataset_report *hone_dataset_get_report(const hone_dataset *dataset);
+/* Why row i of those that are not KEPT was left out or cut; in data order. */
+hone_row_note              hone_dataset_note(const hone_dataset *dataset, int64_t i);
 const char                *hone_dataset_source_path(const hone_dataset *dataset, int32_t source);
+/* The data sets, as the options name them, that the files are of. */
+int32_t                    hone_dataset_set_count(const hone_dataset *dataset);
+const char                *hone_dataset_set_name(const hone_dataset *dataset, int32_t set);
+int32_t                    hone_dataset_source_set(const hone_dataset *dataset, int32_t source);
 /* E_DATA, with file, line and token, unless all ids and labels are below `vocab`. Costs nothing if they are. */
 hone_status                hone_dataset_check_ids(const hone_dataset *dataset, int64_t vocab) HONE_MUST_CHECK;
 /* E_DATA, with the reasons, unless a sample is left; `what` names the data set. */

@@ -1,7 +1,9 @@
 /* Data sets: from names of files to samples. Rows are parsed, rendered and tokenised by many threads, and placed in
  * order. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/rng.h"
@@ -86,7 +88,7 @@ static hone_status take_block(loading *l, int32_t source, size_t n)
             return HONE_FAIL(r->status, "%s", r->why);
         d->report.rows++;
         if (r->status == HONE_OK)
-            HONE_TRY(dataset_place_row(d, l->context->options, r, place));
+            HONE_TRY(dataset_place_row(d, l->context, r, place));
         else
             HONE_TRY(dataset_note(d, place, HONE_ROW_BAD, 0, r->why));
     }
@@ -153,14 +155,31 @@ static hone_status open_readers(readers *out, const hone_sources *sources, int64
     return HONE_OK;
 }
 
-static hone_status finish(hone_dataset *d, const hone_dataset_context *c, const char *what, const char *name)
+/* Where samples go that memory does not hold: beside what the run writes, else where temporary files are kept. */
+static char *temporary_dir(const hone_options *o)
 {
-    if (dataset_is_stream(c->options) && !c->documents)
-        HONE_TRY(dataset_cut_stream(d, c->options->pack_length));
-    d->report.notes = d->notes.data;
-    d->report.n_notes = d->notes.len;
-    HONE_CHECK(c->listing || d->samples.len > 0, HONE_E_DATA, "%s holds no token that another predicts", what);
-    hone_dataset_log_report(d, name, c->log);
+    const char *tmp = getenv("TMPDIR");
+    char       *dir = hone_strdup(o->output_dir ? o->output_dir : ""), *slash;
+
+    while (dir && *dir && !hone_path_exists(dir)) {         /* output_dir may still have to be made */
+        slash = strrchr(dir, '/');
+        if (slash && slash > dir)
+            *slash = '\0';
+        else
+            strcpy(dir, slash ? "/" : ".");
+    }
+    if (!dir || (*dir && access(dir, W_OK) == 0))
+        return dir;
+    hone_free(dir);
+    return hone_strdup(tmp && *tmp ? tmp : "/tmp");
+}
+
+static hone_status name_files(hone_dataset *d, const hone_strings *names, const hone_sources *sources)
+{
+    for (size_t i = 0; i < sources->len; i++) {
+        HONE_TRY(dataset_add_set(d, names->v[i]));
+        HONE_TRY(dataset_add_file(d, sources->data[i].path));
+    }
     return HONE_OK;
 }
 
@@ -185,26 +204,35 @@ static hone_status load_names(hone_dataset **out, hone_dataset **held_out, const
     loading     *l = hone_calloc(1, sizeof *l);
     uint8_t     *drawn = NULL;
     int64_t      rows;
+    dataset_sink sink = { NULL, NULL };
+    char        *dir = NULL;
 
     HONE_GO(l ? HONE_OK : HONE_E_NOMEM);
     l->context = c;
     HONE_GO(hone_sources_find(&sources, names, c->options));
     HONE_GO(hone_pool_create(&l->pool, (int)c->options->threads));
     HONE_GO(open_readers(&files, &sources, &rows));
-    HONE_GO(dataset_create(out, &sources));
+    sink.dir = dir = temporary_dir(c->options);
+    HONE_GO(dir ? dataset_create(out, &sink) : HONE_E_NOMEM);
+    HONE_GO(name_files(*out, names, &sources));
     if (held_out)
         HONE_GO(draw_held_out(&drawn, c->options, rows));
-    if (drawn)
-        HONE_GO(dataset_create(held_out, &sources));
+    if (drawn) {
+        HONE_GO(dataset_create(held_out, &sink));
+        HONE_GO(name_files(*held_out, names, &sources));
+    }
     l->train = *out;
     l->eval = drawn ? *held_out : NULL;
     l->held_out = drawn;
     HONE_GO(load_rows(l, &files, &sources));
+    HONE_GO(dataset_finish(*out));
+    if (drawn)
+        HONE_GO(dataset_finish(*held_out));
     if (!c->listing)
         HONE_GO(dataset_check(*out, l->eval, c->options, what));
-    HONE_GO(finish(*out, c, what, what));
+    hone_dataset_log_report(*out, what, c->log);
     if (drawn)
-        HONE_GO(finish(*held_out, c, "the held-out part (val_size)", "held out"));
+        hone_dataset_log_report(*held_out, "held out", c->log);
 out:
     if (l)
         hone_pool_destroy(&l->pool);
@@ -213,6 +241,7 @@ out:
     HONE_VEC_DEINIT(&files);
     hone_sources_deinit(&sources);
     hone_free(drawn);
+    hone_free(dir);
     hone_free(l);
     return st;
 }

@@ -9,12 +9,12 @@ enum { MAX_LOGGED = 1000 };                     /* bad rows that the log names; 
 
 static void list_rows(hone_str *s, const hone_dataset *d, hone_row_fate fate, int64_t *listed)
 {
-    for (size_t i = 0; i < d->notes.len && *listed < MAX_LISTED && s->len < MAX_TEXT; i++) {
-        const hone_row_note *n = &d->notes.data[i];
+    for (int64_t i = 0; i < d->notes.len && *listed < MAX_LISTED && s->len < MAX_TEXT; i++) {
+        hone_row_note n = hone_dataset_note(d, i);
 
-        if (n->fate != fate)
+        if (n.fate != fate)
             continue;
-        hone_str_printf(s, "\n  %s, line %lld: %.400s", d->sources.data[n->source], (long long)n->line, n->why);
+        hone_str_printf(s, "\n  %s, line %lld: %.400s", hone_dataset_source_path(d, n.source), (long long)n.line, n.why);
         ++*listed;
     }
 }
@@ -42,8 +42,8 @@ static hone_status refuse_empty(const hone_dataset *d, const char *what)
 {
     hone_str files = HONE_STR_INIT;
 
-    for (size_t i = 0; i < d->sources.len && files.len < MAX_TEXT; i++)
-        hone_str_printf(&files, "%s%s", i ? ", " : "", d->sources.data[i]);
+    for (size_t i = 0; i < d->files.len && files.len < MAX_TEXT; i++)
+        hone_str_printf(&files, "%s%s", i ? ", " : "", d->files.data[i].path);
     (void)HONE_FAIL(HONE_E_DATA, "%s has no rows: nothing is in %s", what, hone_str_c(&files));
     hone_str_deinit(&files);
     return HONE_E_DATA;
@@ -57,13 +57,14 @@ hone_status hone_dataset_check_left(const hone_dataset *d, const char *what)
         return HONE_OK;
     if (r->rows == 0)
         return refuse_empty(d, what);
+    HONE_CHECK(r->fates[HONE_ROW_KEPT] == 0, HONE_E_DATA, "%s holds no token that another predicts", what);
     return HONE_FAIL(
         HONE_E_DATA,
         "nothing is left of %s: of %lld rows %lld have no token with a loss, %lld cannot be rendered, %lld "
         "are too long%s%s",
         what, (long long)r->rows, (long long)r->fates[HONE_ROW_UNSUPERVISED], (long long)r->fates[HONE_ROW_BAD],
         (long long)r->fates[HONE_ROW_TOO_LONG], d->notes.len ? "; the first row: " : "",
-        d->notes.len ? d->notes.data[0].why : "");
+        d->notes.len ? hone_dataset_note(d, 0).why : "");
 }
 
 hone_status dataset_check(const hone_dataset *d, const hone_dataset *held_out, const hone_options *o, const char *what)
@@ -91,7 +92,7 @@ const char *hone_row_fate_text(hone_row_fate fate)
 void hone_dataset_log_report(const hone_dataset *d, const char *name, const hone_log *log)
 {
     const hone_dataset_report *r = &d->report;
-    int64_t                    seen[HONE_ROW_FATES] = { 0 }, more = 0;
+    int64_t                    seen[HONE_ROW_FATES] = { 0 }, more, listed = 0;
 
     hone_info(
         log, "%s: %lld rows: %lld kept, %lld cut, %lld too long, %lld bad, %lld without a token to learn; %lld samples",
@@ -108,16 +109,15 @@ void hone_dataset_log_report(const hone_dataset *d, const char *name, const hone
     if (r->lists_printed)
         hone_warn(log, "%s: in %lld rows the content of a message is a list, and the chat template, which takes texts, writes it "
                   "as [{'type': 'text', ...}]; write it as one string", name, (long long)r->lists_printed);
-    for (size_t i = 0; i < d->notes.len; i++) {
-        const hone_row_note *n = &d->notes.data[i];
+    more = r->fates[HONE_ROW_TOO_LONG] + r->fates[HONE_ROW_BAD] + r->fates[HONE_ROW_UNSUPERVISED];
+    for (int64_t i = 0; i < d->notes.len && listed < MAX_LOGGED + 2 * MAX_LISTED; i++) {
+        hone_row_note n = hone_dataset_note(d, i);
 
-        if (n->fate == HONE_ROW_CUT)
+        if (n.fate == HONE_ROW_CUT || seen[n.fate]++ >= (n.fate == HONE_ROW_BAD ? MAX_LOGGED : MAX_LISTED))
             continue;
-        if (seen[n->fate]++ < (n->fate == HONE_ROW_BAD ? MAX_LOGGED : MAX_LISTED))
-            hone_warn(log, "left out: %s, line %lld: %s", d->sources.data[n->source], (long long)n->line, n->why);
-        else
-            more++;
+        hone_warn(log, "left out: %s, line %lld: %s", hone_dataset_source_path(d, n.source), (long long)n.line, n.why);
+        listed++;
     }
-    if (more)
-        hone_warn(log, "left out: %lld more rows; hone inspect data lists all of them", (long long)more);
+    if (more > listed)
+        hone_warn(log, "left out: %lld more rows; hone inspect data lists all of them", (long long)(more - listed));
 }

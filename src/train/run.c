@@ -32,12 +32,14 @@ static hone_status check_samples(const hone_run *run, const hone_dataset *data)
         hone_warn(&run->log, "the longest sample has %lld tokens, and the model is made for max_position_embeddings %lld "
                   "(config.json); cutoff_len leaves out or cuts what is longer", (long long)longest, (long long)m->rated_positions);
     HONE_TRY(hone_dataset_check_ids(data, m->vocab));
+    if (m->max_positions == 0 || longest <= m->max_positions)
+        return HONE_OK;
     for (int64_t i = 0; i < hone_dataset_len(data); i++) {
         hone_sample s = hone_dataset_at(data, i);
 
-        HONE_CHECK(m->max_positions == 0 || s.n <= m->max_positions, HONE_E_DATA, "%s, line %lld: %lld tokens, but the model has %lld "
-                   "positions; set cutoff_len to %lld or less", hone_dataset_source_path(data, s.source), (long long)s.line,
-                   (long long)s.n, (long long)m->max_positions, (long long)m->max_positions);
+        HONE_CHECK(HONE_MAX(s.n, s.rejected_n) <= m->max_positions, HONE_E_DATA, "%s, line %lld: %lld tokens, but the model has "
+                   "%lld positions; set cutoff_len to %lld or less", hone_dataset_source_path(data, s.source), (long long)s.line,
+                   (long long)HONE_MAX(s.n, s.rejected_n), (long long)m->max_positions, (long long)m->max_positions);
     }
     return HONE_OK;
 }
@@ -65,41 +67,21 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     return check_samples(run, run->eval);
 }
 
-/* The token that more than half of the samples' last labels are, or -1. */
-static hone_status common_terminator(int32_t *out, const hone_run *run)
-{
-    int64_t *count = hone_calloc((size_t)run->loaded->model->vocab, sizeof *count), n = hone_dataset_len(run->train);
-
-    *out = -1;
-    if (!count)
-        return HONE_E_NOMEM;
-    for (int64_t i = 0; i < n; i++) {
-        hone_sample s = hone_dataset_at(run->train, i);
-
-        while (s.n > 0 && s.labels[s.n - 1] < 0)
-            s.n--;
-        if (s.n > 0 && ++count[s.labels[s.n - 1]] > n / 2)
-            *out = s.labels[s.n - 1];
-    }
-    hone_free(count);
-    return HONE_OK;
-}
-
 /* A model that learns to end its turns with a token that no tool stops at seems never to end: say so before it is trained. */
 static hone_status check_terminator(const hone_run *run)
 {
-    hone_status  st = HONE_OK;
+    const hone_dataset_report *data = hone_dataset_get_report(run->train);
+    hone_status                st = HONE_OK;
     hone_vec_i32 eos = { NULL, 0, 0 };
     hone_str     token = HONE_STR_INIT;
-    int32_t      id;
+    int32_t      id = data->end_label;
 
-    HONE_GO(common_terminator(&id, run));
+    if (2 * data->end_count <= hone_dataset_len(run->train))
+        return HONE_OK;
     HONE_GO(hone_model_dir_eos_ids(&eos, run->loaded->dir));
     for (size_t i = 0; i < eos.len; i++)
         if (eos.data[i] == id)
             goto out;
-    if (id < 0)
-        goto out;
     if (run->tokenizer)
         HONE_GO(hone_tokenizer_token_bytes(run->tokenizer, &token, id));
     hone_warn(&run->log, "most answers end with token %d %s, which is not among the eos_token_id of generation_config.json (else "

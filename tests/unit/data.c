@@ -188,8 +188,8 @@ static void a_cut_can_leave_nothing_to_learn(void **state)
     T_OK(t_data_load(&d, A "cutoff_len: 3\n"));
     assert_int_equal(hone_dataset_len(d.train), 1);
     assert_int_equal(report(&d)->fates[HONE_ROW_UNSUPERVISED], 1);
-    assert_non_null(strstr(report(&d)->notes[0].why, "after the cut"));
-    assert_int_equal(report(&d)->notes[0].line, 1);
+    assert_non_null(strstr(hone_dataset_note(d.train, 0).why, "after the cut"));
+    assert_int_equal(hone_dataset_note(d.train, 0).line, 1);
     conserved(d.train);
     T_OK(t_data_load(&d, A "cutoff_len: 3\ntruncation: cut-left\n"));
     assert_string_equal(t_data_ids(d.train, 0), "2 3 4");
@@ -214,8 +214,8 @@ static void bad_rows_are_all_listed_or_dropped(void **state)
     T_OK(t_data_load(&d, A "bad_rows: drop\n"));
     assert_int_equal(hone_dataset_len(d.train), 2);
     assert_int_equal(report(&d)->n_notes, 2);
-    assert_string_equal(report(&d)->notes[1].why, "the row has no \"input_ids\"");
-    assert_int_equal(report(&d)->notes[1].line, 4);
+    assert_string_equal(hone_dataset_note(d.train, 1).why, "the row has no \"input_ids\"");
+    assert_int_equal(hone_dataset_note(d.train, 1).line, 4);
     conserved(d.train);
     hone_str_puts(&rows, "{\"input_ids\": [1, 2]}\n");
     for (int i = 0; i < 30; i++)
@@ -345,7 +345,7 @@ static void threads_change_nothing(void **state)
     assert_string_equal(one, many);
     for (int64_t i = 0; i < 1200; i++) {
         assert_int_equal(hone_dataset_at(d.train, i).ids[0], i);
-        assert_int_equal(report(&d)->notes[i].line, i + 1);
+        assert_int_equal(hone_dataset_note(d.train, i).line, i + 1);
     }
     T_OK(t_data_load(&d, A "threads: 8\ncutoff_len: 3\n"));
     hone_dataset_fingerprint(d.train, many);
