@@ -10,7 +10,7 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
     for tool in gcc clang cmake ninja pkg-config; do
         command -v $tool >/dev/null 2>&1 || missing="$missing $tool"
     done
-    for lib in jansson yajl yaml-0.1 libpcre2-8 libutf8proc libxxhash cairo cmocka; do
+    for lib in jansson yajl yaml-0.1 libpcre2-8 libutf8proc libxxhash zlib libzstd cairo cmocka; do
         pkg-config --exists $lib 2>/dev/null || missing="$missing $lib"
     done
     [ -z "$missing" ] && exit 0

@@ -11,15 +11,15 @@
 #include "data/dataset_int.h"
 #include "data/reader.h"
 
-enum { BLOCK = 512 };           /* rows parsed at once: bounds the memory of rows in flight */
+enum { BLOCK = 512, BLOCK_BYTES = 1 << 23 };    /* parsed at once: bounds the memory of rows in flight */
 
 typedef struct loading {
     const hone_dataset_context *context;
     hone_pool                  *pool;
-    const hone_reader          *reader;
+    hone_reader                *reader;
+    hone_row_block              block;
     const hone_source          *source;
     hone_row_format             format;
-    size_t                      first;
     hone_row_result             results[BLOCK];
     const uint8_t              *held_out;       /* per row of all sources: goes to `eval` */
     hone_dataset               *train, *eval;
@@ -40,13 +40,13 @@ static char *reason(hone_status st, const char *where)
 static void row_task(void *arg, int64_t task, int worker)
 {
     loading         *l = arg;
-    size_t           row = l->first + (size_t)task;
     hone_row_result *r = &l->results[task];
     json_t          *json = NULL;
-    char            *where = hone_asprintf("%s: line %lld", l->reader->path, (long long)l->reader->rows.data[row].line);
+    char            *where = hone_asprintf("%s: line %lld", hone_reader_path(l->reader),
+                                           (long long)l->block.rows.data[task].line);
 
     (void)worker;
-    r->status = where ? hone_reader_parse(&json, l->reader, row) : HONE_E_NOMEM;
+    r->status = where ? hone_reader_parse(&json, l->reader, &l->block, (size_t)task) : HONE_E_NOMEM;
     if (r->status == HONE_OK)
         r->status = hone_row_to_sample(r, json, l->source, l->format, l->context, where);
     if (r->status != HONE_OK && where)
@@ -62,24 +62,24 @@ static hone_status detect_format(loading *l)
     char       *where;
 
     l->format = l->source->format;
-    if (l->reader->is_text)
+    if (hone_reader_is_text(l->reader))
         l->format = HONE_ROWS_TEXT;
-    if (l->format != HONE_ROWS_AUTO || l->reader->rows.len == 0)
+    if (l->format != HONE_ROWS_AUTO)
         return HONE_OK;
-    HONE_TRY(hone_reader_parse(&first, l->reader, 0));
-    where = hone_asprintf("%s: line %lld", l->reader->path, (long long)l->reader->rows.data[0].line);
+    HONE_TRY(hone_reader_parse(&first, l->reader, &l->block, 0));
+    where = hone_asprintf("%s: line %lld", hone_reader_path(l->reader), (long long)l->block.rows.data[0].line);
     st = where ? hone_row_format_detect(&l->format, first, where) : HONE_E_NOMEM;
     json_decref(first);
     hone_free(where);
     return st;
 }
 
-static hone_status take_block(loading *l, int32_t source, size_t n)
+static hone_status take_block(loading *l, int32_t source)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < l->block.rows.len; i++) {
         hone_row_result *r = &l->results[i];
-        int64_t          row = (int64_t)(l->first + i);
-        dataset_place    place = { source, row, l->reader->rows.data[row].line };
+        int64_t          row = l->block.rows.data[i].row;
+        dataset_place    place = { source, row, l->block.rows.data[i].line };
         hone_dataset    *d = l->held_out && l->held_out[l->row_base + row] ? l->eval : l->train;
 
         if (r->status != HONE_OK && !r->why)
@@ -95,19 +95,20 @@ static hone_status take_block(loading *l, int32_t source, size_t n)
     return HONE_OK;
 }
 
-static hone_status load_source(loading *l, int32_t index)
+static hone_status load_source(loading *l, int32_t index, int64_t rows)
 {
     hone_status st = HONE_OK;
 
-    HONE_TRY(detect_format(l));
-    if (l->reader->rows.len > 0)
-        HONE_TRY(hone_row_format_check(l->format, l->source, l->context));
-    for (l->first = 0; l->first < l->reader->rows.len && st == HONE_OK; l->first += BLOCK) {
-        size_t n = HONE_MIN(l->reader->rows.len - l->first, (size_t)BLOCK);
-
-        hone_pool_run(l->pool, (int64_t)n, row_task, l);
-        st = take_block(l, index, n);
-        for (size_t i = 0; i < n; i++)
+    for (int64_t done = 0; done < rows && st == HONE_OK; done += (int64_t)l->block.rows.len) {
+        HONE_TRY(hone_reader_next(l->reader, &l->block, (size_t)HONE_MIN(rows - done, BLOCK), BLOCK_BYTES));
+        HONE_CHECK(l->block.rows.len, HONE_E_IO, "%s: the file became shorter", hone_reader_path(l->reader));
+        if (done == 0) {
+            HONE_TRY(detect_format(l));
+            HONE_TRY(hone_row_format_check(l->format, l->source, l->context));
+        }
+        hone_pool_run(l->pool, (int64_t)l->block.rows.len, row_task, l);
+        st = take_block(l, index);
+        for (size_t i = 0; i < l->block.rows.len; i++)
             hone_row_result_deinit(&l->results[i]);
     }
     return st;
@@ -137,20 +138,22 @@ static hone_status draw_held_out(uint8_t **out, const hone_options *o, int64_t r
     return HONE_OK;
 }
 
-typedef HONE_VEC(hone_reader) readers;
+typedef struct data_file { hone_reader *reader; int64_t rows; } data_file;
+typedef HONE_VEC(data_file) data_files;
 
-static hone_status open_readers(readers *out, const hone_sources *sources, int64_t *rows)
+static hone_status open_files(data_files *out, const hone_sources *sources, int64_t *rows)
 {
     *rows = 0;
     for (size_t i = 0; i < sources->len; i++) {
-        hone_reader r;
+        data_file f = { NULL, 0 };
 
-        HONE_TRY(hone_reader_open(&r, sources->data[i].path, sources->data[i].max_rows));
-        if (HONE_VEC_PUSH(out, r) != HONE_OK) {
-            hone_reader_close(&r);
+        HONE_TRY(hone_reader_open(&f.reader, sources->data[i].path));
+        if (HONE_VEC_PUSH(out, f) != HONE_OK) {
+            hone_reader_close(&f.reader);
             return HONE_E_NOMEM;
         }
-        *rows += (int64_t)r.rows.len;
+        HONE_TRY(hone_reader_count(f.reader, sources->data[i].max_rows, &out->data[i].rows));
+        *rows += out->data[i].rows;
     }
     return HONE_OK;
 }
@@ -183,13 +186,13 @@ static hone_status name_files(hone_dataset *d, const hone_strings *names, const 
     return HONE_OK;
 }
 
-static hone_status load_rows(loading *l, const readers *files, const hone_sources *sources)
+static hone_status load_rows(loading *l, const data_files *files, const hone_sources *sources)
 {
     for (size_t i = 0; i < sources->len; i++) {
-        l->reader = &files->data[i];
+        l->reader = files->data[i].reader;
         l->source = &sources->data[i];
-        HONE_TRY(load_source(l, (int32_t)i));
-        l->row_base += (int64_t)files->data[i].rows.len;
+        HONE_TRY(load_source(l, (int32_t)i, files->data[i].rows));
+        l->row_base += files->data[i].rows;
     }
     return HONE_OK;
 }
@@ -200,7 +203,7 @@ static hone_status load_names(hone_dataset **out, hone_dataset **held_out, const
 {
     hone_status  st = HONE_OK;
     hone_sources sources = { NULL, 0, 0 };
-    readers      files = { NULL, 0, 0 };
+    data_files   files = { NULL, 0, 0 };
     loading     *l = hone_calloc(1, sizeof *l);
     uint8_t     *drawn = NULL;
     int64_t      rows;
@@ -211,7 +214,7 @@ static hone_status load_names(hone_dataset **out, hone_dataset **held_out, const
     l->context = c;
     HONE_GO(hone_sources_find(&sources, names, c->options));
     HONE_GO(hone_pool_create(&l->pool, (int)c->options->threads));
-    HONE_GO(open_readers(&files, &sources, &rows));
+    HONE_GO(open_files(&files, &sources, &rows));
     sink.dir = dir = temporary_dir(c->options);
     HONE_GO(dir ? dataset_create(out, &sink) : HONE_E_NOMEM);
     HONE_GO(name_files(*out, names, &sources));
@@ -234,10 +237,12 @@ static hone_status load_names(hone_dataset **out, hone_dataset **held_out, const
     if (drawn)
         hone_dataset_log_report(*held_out, "held out", c->log);
 out:
-    if (l)
+    if (l) {
         hone_pool_destroy(&l->pool);
+        hone_row_block_deinit(&l->block);
+    }
     for (size_t i = 0; i < files.len; i++)
-        hone_reader_close(&files.data[i]);
+        hone_reader_close(&files.data[i].reader);
     HONE_VEC_DEINIT(&files);
     hone_sources_deinit(&sources);
     hone_free(drawn);

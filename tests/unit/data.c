@@ -91,7 +91,7 @@ static void broken_files_name_the_line(void **state)
         { "a.jsonl", "{\"input_ids\": [1, 2], \"labels\": [1, -1]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "\"labels\"[1]" },
         { "a.jsonl", "{\"input_ids\": [1, 2], \"labels\": [1]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "1 labels for 2 input_ids" },
         { "a.jsonl", "{\"input_ids\": [1, 4294967297]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "\"input_ids\"[1]" },
-        { "a.jsonl", "{\"a\": 1}\n{\"b\": \"\xFF\"}\n", HONE_E_FORMAT, "a.jsonl: line 2:", "invalid UTF-8: byte 0xff" },
+        { "a.jsonl", "{\"input_ids\": [1, 2]}\n{\"b\": \"\xFF\"}\n", HONE_E_FORMAT, "a.jsonl: line 2:", "invalid UTF-8: byte 0xff" },
         { "a.jsonl", "{\"question\": 1, \"answer\": 2}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "question, answer" },
         { "a.jsonl", "{\"input_ids\": [1, 2]}\n{\"input_ids\": [3, 4], \"input_ids\": []}\n", HONE_E_FORMAT, "a.jsonl: line 2:", "duplicate" },
         { "a.json", "[\n{\"input_ids\": [1, 2]},\n{\"input_ids\": [1\n 2]}]\n", HONE_E_FORMAT, "a.json: line 4:", "broken JSON" },
