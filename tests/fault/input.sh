@@ -73,7 +73,7 @@ data '{"input_ids": [1, 2], "labels": [1]}\n' 3 "1 labels for 2 input_ids"
 data '{"messages": [{"role": "user", "content": "x"}]}\n' 6 "no tokenizer.json"
 data '{"text": "x"}\n' 6 "no tokenizer.json" stage=pt
 data '5\n' 3 "line 1"
-data "$(printf '[%.0s' $(seq 5000))\n" 3 "maximum parsing depth"
+data "$(printf '[%.0s' $(seq 5000))\n" 3 "more than 2048 deep"
 data "$row\n" 2 "num_train_epochs" max_steps=-1 num_train_epochs=1e9 global_batch_tokens=4
 fresh; mkfifo "$m/d.jsonl";                                         refused 5 "not a regular file" dataset="$m/d.jsonl"
 fresh gpt2-base; printf '{"input_ids": [1%s]}\n' "$(printf ', 1%.0s' $(seq 72))" >"$m/d.jsonl"
