@@ -177,10 +177,11 @@ static char *temporary_dir(const hone_options *o)
     return hone_strdup(tmp && *tmp ? tmp : "/tmp");
 }
 
-static hone_status name_files(hone_dataset *d, const hone_strings *names, const hone_sources *sources)
+static hone_status name_files(hone_dataset *d, const hone_sources *sources)
 {
     for (size_t i = 0; i < sources->len; i++) {
-        HONE_TRY(dataset_add_set(d, names->v[i]));
+        if (i == 0 || sources->data[i].set != sources->data[i - 1].set)
+            HONE_TRY(dataset_add_set(d, sources->data[i].name));
         HONE_TRY(dataset_add_file(d, sources->data[i].path));
     }
     return HONE_OK;
@@ -217,12 +218,12 @@ static hone_status load_names(hone_dataset **out, hone_dataset **held_out, const
     HONE_GO(open_files(&files, &sources, &rows));
     sink.dir = dir = temporary_dir(c->options);
     HONE_GO(dir ? dataset_create(out, &sink) : HONE_E_NOMEM);
-    HONE_GO(name_files(*out, names, &sources));
+    HONE_GO(name_files(*out, &sources));
     if (held_out)
         HONE_GO(draw_held_out(&drawn, c->options, rows));
     if (drawn) {
         HONE_GO(dataset_create(held_out, &sink));
-        HONE_GO(name_files(*held_out, names, &sources));
+        HONE_GO(name_files(*held_out, &sources));
     }
     l->train = *out;
     l->eval = drawn ? *held_out : NULL;

@@ -175,11 +175,14 @@ hone_status hone_sources_find(hone_sources *out, const hone_strings *names, cons
 {
     for (size_t i = 0; i < names->n; i++) {
         const char *name = names->v[i];
-        hone_source s = { .columns = default_columns, .format = option_format(o->data_format),
-                          .max_rows = o->max_samples == HONE_INT_NULL ? -1 : o->max_samples };
+        hone_source s = { .columns = default_columns, .format = option_format(o->data_format), .set = (int32_t)i,
+                          .num_samples = -1, .max_rows = o->max_samples == HONE_INT_NULL ? -1 : o->max_samples };
         hone_status st;
 
-        if (is_data_file(name)) {
+        s.name = hone_strdup(name);
+        if (!s.name) {
+            st = HONE_E_NOMEM;
+        } else if (is_data_file(name)) {
             s.path = hone_strdup(name);
             st = s.path ? HONE_OK : HONE_E_NOMEM;
         } else {
@@ -194,6 +197,7 @@ hone_status hone_sources_find(hone_sources *out, const hone_strings *names, cons
             st = HONE_VEC_PUSH(out, s);
         if (st != HONE_OK) {
             hone_free(s.path);
+            hone_free(s.name);
             json_decref(s.info);
             return st;
         }
@@ -205,6 +209,7 @@ void hone_sources_deinit(hone_sources *sources)
 {
     for (size_t i = 0; i < sources->len; i++) {
         hone_free(sources->data[i].path);
+        hone_free(sources->data[i].name);
         json_decref(sources->data[i].info);
     }
     HONE_VEC_DEINIT(sources);

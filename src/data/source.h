@@ -27,14 +27,18 @@ typedef struct hone_row_columns {
     const char *role_tag, *content_tag, *user_tag, *assistant_tag, *observation_tag, *function_tag, *system_tag;
 } hone_row_columns;
 
+/* A file. Those of a data set (a folder, a pattern) are in order and one after another: together they are its rows. */
 typedef struct hone_source {
     char            *path;
+    char            *name;      /* of its data set, as `dataset` has it */
+    int32_t          set;       /* number of its data set: its place in `dataset` */
     hone_row_format  format;
     hone_row_columns columns;   /* strings borrowed from `info` or static */
     json_t          *info;      /* the entry of LLaMA-Factory's dataset_info.json, or NULL */
     const json_t    *renames;   /* of ms-swift's dataset_info.json: {a column of the file: its name here}; or NULL; borrowed */
     bool             ranking;   /* it says that the rows are pairs of a chosen and a rejected answer */
-    int64_t          max_rows;  /* -1 = all */
+    int64_t          num_samples;   /* rows to draw from its data set, more than it has included; -1 = every row once */
+    int64_t          max_rows;  /* of its data set (after that draw) the first so many; -1 = all */
 } hone_source;
 
 typedef HONE_VEC(hone_source) hone_sources;
