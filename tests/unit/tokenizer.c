@@ -52,7 +52,7 @@ static void refusals_name_what_and_where(void **state)
         { FILE_WITH("\"post_processor\":{\"type\":\"BertProcessing\"},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED,
           "post_processor: the type \"BertProcessing\"" },
         { FILE_WITH("\"decoder\":{\"type\":\"WordPiece\"},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "decoder" },
-        { FILE_WITH("", "{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":[]}"), HONE_E_UNSUPPORTED, "model.type \"Unigram\"" },
+        { FILE_WITH("", "{\"type\":\"Charniak\",\"vocab\":[]}"), HONE_E_UNSUPPORTED, "model.type \"Charniak\"" },
         { FILE_WITH("", "{\"type\":\"BPE\",\"dropout\":0.1,\"vocab\":{},\"merges\":[]}"), HONE_E_UNSUPPORTED, "dropout" },
         { FILE_WITH("", "{\"type\":\"BPE\",\"vocab\":{}}"), HONE_E_FORMAT, "\"merges\"" },
         { FILE_WITH("", MODEL("{\"a\":0,\"b\":0}", "[]")), HONE_E_FORMAT, "\"a\" and \"b\" have the same id 0" },

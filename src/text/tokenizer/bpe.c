@@ -2,9 +2,6 @@
  * Byte pair encoding (Sennrich et al. 2016, "Neural machine translation of rare words with subword units"): of all
  * neighbours that may merge, the pair of lowest rank does, the leftmost first, until none may.
  */
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/utf8.h"
 #include "text/tokenizer/parts.h"
 
@@ -15,25 +12,45 @@ enum { SHORT_WORD = 48 };       /* symbols up to which scanning for the lowest r
 
 typedef struct merge { uint64_t pair; uint32_t rank; int32_t id; } merge;   /* pair: left << 32 | right + 1; 0 = free */
 
-struct tok_bpe {
-    const tok_vocab *vocab;
-    merge           *merges;
-    size_t           n_slots, n;
-    hone_str         prefix, suffix;        /* continuing_subword_prefix, end_of_word_suffix */
-    hone_str         unk_token;
-    bool             has_unk, fuse_unk, ignore_merges, bytes;
-    bool             byte_fallback;
-    int32_t          next_joined;           /* id that the next merge gives if ids follow the order of merges */
-    int32_t          unk_id;                /* -1: the vocabulary lacks it */
-    int32_t          byte_char[256];        /* id of the character of a byte in the byte-level alphabet, or -1 */
-    int32_t          fallback[256];         /* id of "<0x41>" */
-};
+/* Ids of the tokens that are one character, by code point: pages of 256, page 0 for the characters without. */
+typedef struct char_ids { uint16_t page[0x110000 / 256]; int32_t *ids; size_t n_pages; } char_ids;
+
+/*
+ * Pairs of characters between which a merge may join: the last of its left token, the first of its right one. Where two
+ * characters of the vocabulary meet and are no such pair, no merge ever joins across, so a piece may be cut there. A text that
+ * no pre-tokenizer cuts falls so into words.
+ */
+typedef struct char_pairs {
+    uint64_t  ascii[128][2];        /* a bit for each pair below 128 */
+    uint64_t *slots;                /* first << 32 | second + 1; 0 = free */
+    size_t    n_slots, n;
+} char_pairs;
+
+typedef struct bpe {
+    tok_model   m;
+    merge      *merges;
+    size_t      n_slots, n;
+    hone_str    prefix, suffix;     /* continuing_subword_prefix, end_of_word_suffix */
+    hone_str    unk_token;
+    bool        has_unk, fuse_unk, ignore_merges, byte_fallback;
+    bool        affixes;            /* prefix or suffix is not empty */
+    int32_t     next_joined;        /* id that the next merge gives if ids follow the order of merges */
+    int32_t     unk_id;             /* -1: the vocabulary lacks it */
+    int32_t     byte_char[256];     /* id of the character of a byte in the byte-level alphabet, or -1 */
+    int32_t     fallback[256];      /* id of "<0x41>" */
+    char_ids    chars;              /* unless reads_bytes */
+    char_pairs  joins;
+} bpe;
+
+static const bpe *of(const tok_model *m) { return (const bpe *)m; }
+
+/* ---- tables ---- */
 
 static uint64_t pair_key(int32_t a, int32_t b) { return (uint64_t)(uint32_t)a << 32 | ((uint32_t)b + 1); }
 
 static size_t pair_hash(uint64_t pair) { return (size_t)((pair * UINT64_C(0x9E3779B97F4A7C15)) >> 24); }
 
-static const merge *find_merge(const tok_bpe *m, int32_t a, int32_t b)
+static const merge *find_merge(const bpe *m, int32_t a, int32_t b)
 {
     uint64_t key = pair_key(a, b);
     size_t   mask = m->n_slots - 1, i = pair_hash(key) & mask;
@@ -44,7 +61,7 @@ static const merge *find_merge(const tok_bpe *m, int32_t a, int32_t b)
     return NULL;
 }
 
-static hone_status grow_merges(tok_bpe *m, size_t n)
+static hone_status grow_merges(bpe *m, size_t n)
 {
     merge *slots = hone_calloc(n, sizeof *slots);
 
@@ -65,13 +82,109 @@ static hone_status grow_merges(tok_bpe *m, size_t n)
     return HONE_OK;
 }
 
-hone_status tok_bpe_create(tok_bpe **out, const tok_vocab *vocab, const tok_bpe_options *o)
+static hone_status grow_pairs(char_pairs *p)
 {
-    tok_bpe *m = *out = hone_calloc(1, sizeof *m);
+    size_t    n = p->n_slots ? 2 * p->n_slots : 1024;
+    uint64_t *slots = hone_calloc(n, sizeof *slots);
 
-    if (!m)
+    if (!slots)
         return HONE_E_NOMEM;
-    m->vocab = vocab;
+    for (size_t i = 0; i < p->n_slots; i++) {
+        size_t j;
+
+        if (!p->slots[i])
+            continue;
+        for (j = pair_hash(p->slots[i]) & (n - 1); slots[j]; j = (j + 1) & (n - 1))
+            ;
+        slots[j] = p->slots[i];
+    }
+    hone_free(p->slots);
+    p->slots = slots;
+    p->n_slots = n;
+    return HONE_OK;
+}
+
+static hone_status add_pair(char_pairs *p, uint32_t a, uint32_t b)
+{
+    uint64_t key = pair_key((int32_t)a, (int32_t)b);
+    size_t   i;
+
+    if (a < 128 && b < 128) {
+        p->ascii[a][b / 64] |= UINT64_C(1) << b % 64;
+        return HONE_OK;
+    }
+    if (2 * (p->n + 1) > p->n_slots)
+        HONE_TRY(grow_pairs(p));
+    for (i = pair_hash(key) & (p->n_slots - 1); p->slots[i]; i = (i + 1) & (p->n_slots - 1))
+        if (p->slots[i] == key)
+            return HONE_OK;
+    p->slots[i] = key;
+    p->n++;
+    return HONE_OK;
+}
+
+static bool may_join(const char_pairs *p, uint32_t a, uint32_t b)
+{
+    uint64_t key = pair_key((int32_t)a, (int32_t)b);
+
+    if (a < 128 && b < 128)
+        return p->ascii[a][b / 64] >> b % 64 & 1;
+    if (p->n_slots)
+        for (size_t i = pair_hash(key) & (p->n_slots - 1); p->slots[i]; i = (i + 1) & (p->n_slots - 1))
+            if (p->slots[i] == key)
+                return true;
+    return false;
+}
+
+static int32_t char_id(const char_ids *c, uint32_t cp) { return c->ids[(size_t)c->page[cp / 256] * 256 + cp % 256] - 1; }
+
+/* The ids are one more than they are, so that fresh pages say "none". */
+static hone_status find_chars(char_ids *c, const tok_vocab *vocab)
+{
+    size_t n_pages = 1, n, len;
+
+    for (int32_t id = 0; id < vocab->end; id++) {
+        const char *s = tok_vocab_content(vocab, id, &n);
+
+        if (s && n && n == hone_utf8_len((unsigned char)*s)) {
+            uint16_t *page = &c->page[hone_utf8_decode(s, &len) / 256];
+
+            if (!*page)
+                *page = (uint16_t)n_pages++;
+        }
+    }
+    c->ids = hone_calloc(n_pages * 256, sizeof *c->ids);
+    if (!c->ids)
+        return HONE_E_NOMEM;
+    for (int32_t id = 0; id < vocab->end; id++) {
+        const char *s = tok_vocab_content(vocab, id, &n);
+        uint32_t    cp;
+
+        if (s && n && n == hone_utf8_len((unsigned char)*s)) {
+            cp = hone_utf8_decode(s, &len);
+            c->ids[(size_t)c->page[cp / 256] * 256 + cp % 256] = tok_vocab_find(vocab, s, n) + 1;
+        }
+    }
+    return HONE_OK;
+}
+
+static void destroy(tok_model *model)
+{
+    bpe *m = (bpe *)model;
+
+    hone_free(m->merges);
+    hone_free(m->chars.ids);
+    hone_free(m->joins.slots);
+    hone_str_deinit(&m->prefix);
+    hone_str_deinit(&m->suffix);
+    hone_str_deinit(&m->unk_token);
+    hone_free(m);
+}
+
+static hone_status start(bpe *m, const tok_bpe_options *o)
+{
+    const tok_vocab *vocab = m->m.vocab;
+
     m->fuse_unk = o->fuse_unk;
     m->byte_fallback = o->byte_fallback;
     m->ignore_merges = o->ignore_merges;
@@ -79,33 +192,22 @@ hone_status tok_bpe_create(tok_bpe **out, const tok_vocab *vocab, const tok_bpe_
     hone_str_puts(&m->unk_token, o->unk_token ? o->unk_token : "");
     hone_str_puts(&m->prefix, o->prefix ? o->prefix : "");
     hone_str_puts(&m->suffix, o->suffix ? o->suffix : "");
+    HONE_TRY(hone_str_ok(&m->unk_token));
+    HONE_TRY(hone_str_ok(&m->prefix));
+    HONE_TRY(hone_str_ok(&m->suffix));
+    m->affixes = m->prefix.len || m->suffix.len;
     m->unk_id = o->unk_token ? tok_vocab_find(vocab, o->unk_token, strlen(o->unk_token)) : -1;
+    m->m.reads_bytes = o->bytes && !m->affixes;
     for (int b = 0; b < 256; b++) {
-        char name[8], c[4];
+        char c[4];
 
         m->byte_char[b] = tok_vocab_find(vocab, c, hone_utf8_encode(tok_byte_char((uint8_t)b), c));
-        m->fallback[b] = tok_vocab_find(vocab, name, (size_t)snprintf(name, sizeof name, "<0x%02X>", (unsigned)b));
+        m->m.reads_bytes = m->m.reads_bytes && m->byte_char[b] >= 0;
     }
-    if (grow_merges(m, 1024) != HONE_OK || hone_str_ok(&m->unk_token) != HONE_OK || hone_str_ok(&m->prefix) != HONE_OK ||
-        hone_str_ok(&m->suffix) != HONE_OK) {
-        tok_bpe_destroy(out);
-        return HONE_E_NOMEM;
-    }
-    return HONE_OK;
-}
-
-void tok_bpe_destroy(tok_bpe **bpe)
-{
-    tok_bpe *m = *bpe;
-
-    if (!m)
-        return;
-    hone_free(m->merges);
-    hone_str_deinit(&m->prefix);
-    hone_str_deinit(&m->suffix);
-    hone_str_deinit(&m->unk_token);
-    hone_free(m);
-    *bpe = NULL;
+    tok_find_fallback(m->fallback, vocab);
+    if (!m->m.reads_bytes)
+        HONE_TRY(find_chars(&m->chars, vocab));
+    return grow_merges(m, 1024);
 }
 
 static hone_status unknown_in_merge(const char *a, size_t na, const char *b, size_t nb, const char *which, size_t n)
@@ -116,29 +218,40 @@ static hone_status unknown_in_merge(const char *a, size_t na, const char *b, siz
 }
 
 /* Id of a merge's result. Vocabularies mostly number them in the order of the merges, which saves a search. */
-static int32_t find_joined(tok_bpe *m, const char *joined, size_t n)
+static int32_t find_joined(bpe *m, const char *joined, size_t n)
 {
     size_t      len = 0;
-    const char *guess = tok_vocab_content(m->vocab, m->next_joined, &len);
+    const char *guess = tok_vocab_content(m->m.vocab, m->next_joined, &len);
     int32_t     id = m->next_joined;
 
     if (!guess || len != n || memcmp(guess, joined, n) != 0)
-        id = tok_vocab_find(m->vocab, joined, n);
+        id = tok_vocab_find(m->m.vocab, joined, n);
     if (id >= 0)
         m->next_joined = id + 1;
     return id;
 }
 
-hone_status tok_bpe_add_merge(tok_bpe *m, uint32_t rank, const char *a, size_t na, const char *b, size_t nb)
+/* Note between which characters the merge of a and b joins. */
+static hone_status note_join(bpe *m, const char *a, size_t na, const char *b)
 {
+    size_t last = na - 1, len;
+
+    while (last > 0 && ((unsigned char)a[last] & 0xC0) == 0x80)
+        last--;
+    return add_pair(&m->joins, hone_utf8_decode(a + last, &len), hone_utf8_decode(b, &len));
+}
+
+hone_status tok_bpe_add_merge(tok_model *model, uint32_t rank, const char *a, size_t na, const char *b, size_t nb)
+{
+    bpe     *m = (bpe *)model;
     size_t   skip = m->prefix.len, i;
     int32_t  left, right, id;
     uint64_t key;
     char     both[256], *joined = both;
 
-    tok_vocab_prefetch(m->vocab, b, nb);
-    left = tok_vocab_find(m->vocab, a, na);
-    right = tok_vocab_find(m->vocab, b, nb);
+    tok_vocab_prefetch(m->m.vocab, b, nb);
+    left = tok_vocab_find(m->m.vocab, a, na);
+    right = tok_vocab_find(m->m.vocab, b, nb);
     if (left < 0)
         return unknown_in_merge(a, na, b, nb, a, na);
     if (right < 0)
@@ -163,21 +276,12 @@ hone_status tok_bpe_add_merge(tok_bpe *m, uint32_t rank, const char *a, size_t n
         i = (i + 1) & (m->n_slots - 1);
     m->n += m->merges[i].pair == 0;
     m->merges[i] = (merge){ key, rank, id };        /* of a pair that is there twice, the last counts */
-    return HONE_OK;
+    return m->m.reads_bytes || m->affixes || na == 0 || nb == 0 ? HONE_OK : note_join(m, a, na, b);
 }
-
-void tok_bpe_finish(tok_bpe *m, bool bytes)
-{
-    m->bytes = bytes && m->prefix.len == 0 && m->suffix.len == 0;
-    for (int b = 0; b < 256; b++)
-        m->bytes = m->bytes && m->byte_char[b] >= 0;
-}
-
-bool tok_bpe_reads_bytes(const tok_bpe *m) { return m->bytes; }
 
 /* ---- merging ---- */
 
-static void rank_pair(const tok_bpe *m, tok_symbol *left, const tok_symbol *right)
+static void rank_pair(const bpe *m, tok_symbol *left, const tok_symbol *right)
 {
     const merge *p = find_merge(m, left->id, right->id);
 
@@ -186,7 +290,7 @@ static void rank_pair(const tok_bpe *m, tok_symbol *left, const tok_symbol *righ
 }
 
 /* Merge s[0..n) in place by scanning; returns how many are left. */
-static size_t merge_short(const tok_bpe *m, tok_symbol *s, size_t n)
+static size_t merge_short(const bpe *m, tok_symbol *s, size_t n)
 {
     for (size_t i = 0; i + 1 < n; i++)
         rank_pair(m, &s[i], &s[i + 1]);
@@ -202,7 +306,7 @@ static size_t merge_short(const tok_bpe *m, tok_symbol *s, size_t n)
         if (rank == NO_RANK)
             break;
         s[best].id = s[best].joined;
-        s[best].len += s[best + 1].len;
+        s[best].end = HONE_MAX(s[best].end, s[best + 1].end);
         n--;
         memmove(&s[best + 1], &s[best + 2], (n - best - 1) * sizeof *s);
         if (best + 1 < n)
@@ -243,7 +347,7 @@ static uint64_t heap_pop(tok_work *w)
     return top;
 }
 
-static hone_status rank_and_push(const tok_bpe *m, tok_work *w, uint32_t left)
+static hone_status rank_and_push(const bpe *m, tok_work *w, uint32_t left)
 {
     tok_symbol *s = w->symbols.data;
 
@@ -252,7 +356,7 @@ static hone_status rank_and_push(const tok_bpe *m, tok_work *w, uint32_t left)
 }
 
 /* Merge w->symbols with a heap of (rank, place); an entry is stale when its symbol's pair has changed since. */
-static hone_status merge_long(const tok_bpe *m, tok_work *w)
+static hone_status merge_long(const bpe *m, tok_work *w)
 {
     tok_symbol *s = w->symbols.data;
     size_t      n = w->symbols.len, out = 0;
@@ -269,14 +373,14 @@ static hone_status merge_long(const tok_bpe *m, tok_work *w)
         uint64_t top = heap_pop(w);
         uint32_t at = (uint32_t)top, gone;
 
-        if (s[at].len == 0 || s[at].rank != top >> 32)
+        if (s[at].id < 0 || s[at].rank != top >> 32)
             continue;
         gone = s[at].next;
         s[at].id = s[at].joined;
-        s[at].len += s[gone].len;
+        s[at].end = HONE_MAX(s[at].end, s[gone].end);
         s[at].next = s[gone].next;
         s[at].rank = NO_RANK;
-        s[gone].len = 0;
+        s[gone].id = -1;
         if (s[at].next != NO_POS) {
             s[s[at].next].prev = at;
             HONE_TRY(rank_and_push(m, w, at));
@@ -292,23 +396,20 @@ static hone_status merge_long(const tok_bpe *m, tok_work *w)
 
 /* ---- words to symbols ---- */
 
-static hone_status push_symbol(tok_work *w, int32_t id, uint32_t len)
-{
-    return HONE_VEC_PUSH(&w->symbols, (tok_symbol){ .id = id, .len = len });
-}
+/* Unknown characters that are not yet a symbol: bytes [begin, end) of the word. */
+typedef struct pending { bool there; size_t begin, end; } pending;
 
-typedef struct pending_unk { bool there; uint32_t len; } pending_unk;
-
-static hone_status flush_unk(const tok_bpe *m, tok_work *w, pending_unk *unk)
+static hone_status flush_unk(const bpe *m, tok_work *w, pending *unk)
 {
     if (unk->there)
-        HONE_TRY(push_symbol(w, m->unk_id, unk->len));
+        HONE_TRY(tok_push_symbol(w, m->unk_id, unk->begin, unk->end));
     unk->there = false;
     return HONE_OK;
 }
 
-/* A character that the vocabulary lacks. Without unk_token it vanishes, as in the reference. */
-static hone_status push_unknown(const tok_bpe *m, tok_work *w, pending_unk *unk, const char *c, size_t n, uint32_t len)
+/* A character that the vocabulary lacks, s[begin..end) of the word, as c[0..n) with its affixes. Without unk_token it vanishes,
+ * as in the reference; the bytes of the fallback go before an unknown one that is pending, as there too. */
+static hone_status push_unknown(const bpe *m, tok_work *w, pending *unk, const char *c, size_t n, size_t begin, size_t end)
 {
     if (m->byte_fallback) {
         size_t have = 0;
@@ -316,125 +417,137 @@ static hone_status push_unknown(const tok_bpe *m, tok_work *w, pending_unk *unk,
         while (have < n && m->fallback[(uint8_t)c[have]] >= 0)
             have++;
         if (have == n) {
-            for (size_t i = 0; i < n; i++)
-                HONE_TRY(push_symbol(w, m->fallback[(uint8_t)c[i]], 1));
+            for (size_t i = 0; i < n; i++)      /* all come from the whole character */
+                HONE_TRY(tok_push_symbol(w, m->fallback[(uint8_t)c[i]], begin, end));
             return HONE_OK;
         }
     }
     if (!m->has_unk)
         return HONE_OK;
-    HONE_CHECK(m->unk_id >= 0, HONE_E_DATA, "the text has a character (\"%.*s\") that needs the unknown token \"%s\", "
-               "which the vocabulary lacks", (int)n, c, hone_str_c(&m->unk_token));
+    if (m->unk_id < 0)
+        return tok_no_unknown(hone_str_c(&m->unk_token), c, n);
     if (unk->there && !m->fuse_unk)
         HONE_TRY(flush_unk(m, w, unk));
-    unk->len = unk->there ? unk->len + len : len;
+    unk->begin = unk->there ? unk->begin : begin;
+    unk->end = end;
     unk->there = true;
     return HONE_OK;
 }
 
-static hone_status char_symbols(const tok_bpe *m, tok_work *w, const char *s, size_t n)
+/* Look a character up with the affixes that it has at its place; *c and *n become what was looked up. */
+static hone_status find_affixed(const bpe *m, tok_work *w, const char **c, size_t *n, bool first, bool last, int32_t *id)
 {
-    pending_unk unk = { 0 };
-    size_t      len;
+    hone_str_clear(&w->lookup);
+    if (!first)
+        hone_str_append(&w->lookup, hone_str_c(&m->prefix), m->prefix.len);
+    hone_str_append(&w->lookup, *c, *n);
+    if (last)
+        hone_str_append(&w->lookup, hone_str_c(&m->suffix), m->suffix.len);
+    HONE_TRY(hone_str_ok(&w->lookup));
+    *c = w->lookup.data;
+    *n = w->lookup.len;
+    *id = tok_vocab_find(m->m.vocab, *c, *n);
+    return HONE_OK;
+}
+
+static hone_status char_symbols(const bpe *m, tok_work *w, const char *s, size_t n)
+{
+    pending unk = { 0 };
+    size_t  len;
 
     for (size_t i = 0; i < n; i += len) {
         const char *c = s + i;
         size_t      nc;
-        int32_t     id;
+        int32_t     id = char_id(&m->chars, hone_utf8_decode(c, &len));
 
-        nc = len = hone_utf8_len((unsigned char)s[i]);
-        if ((i > 0 && m->prefix.len) || (i + len == n && m->suffix.len)) {
-            hone_str_clear(&w->lookup);
-            if (i > 0)
-                hone_str_append(&w->lookup, m->prefix.data, m->prefix.len);
-            hone_str_append(&w->lookup, c, len);
-            if (i + len == n)
-                hone_str_append(&w->lookup, m->suffix.data, m->suffix.len);
-            HONE_TRY(hone_str_ok(&w->lookup));
-            c = w->lookup.data;
-            nc = w->lookup.len;
-        }
-        id = tok_vocab_find(m->vocab, c, nc);
+        nc = len;
+        if (m->affixes)
+            HONE_TRY(find_affixed(m, w, &c, &nc, i == 0, i + len == n, &id));
         if (id < 0) {
-            HONE_TRY(push_unknown(m, w, &unk, c, nc, (uint32_t)len));
+            HONE_TRY(push_unknown(m, w, &unk, c, nc, i, i + len));
             continue;
         }
         HONE_TRY(flush_unk(m, w, &unk));
-        HONE_TRY(push_symbol(w, id, (uint32_t)len));
+        HONE_TRY(tok_push_symbol(w, id, i, i + len));
     }
     return flush_unk(m, w, &unk);
 }
 
-static hone_status encode_word(const tok_bpe *m, tok_work *w, const char *s, size_t n)
+/* With ignore_merges: a word that is a token, given as bytes. */
+static hone_status find_bytes(const bpe *m, tok_work *w, const char *s, size_t n, int32_t *id)
 {
-    w->symbols.len = 0;
-    if (m->ignore_merges) {
-        int32_t id;
+    hone_str_clear(&w->lookup);
+    tok_bytes_to_chars(&w->lookup, s, n);
+    HONE_TRY(hone_str_ok(&w->lookup));
+    *id = tok_vocab_find(m->m.vocab, w->lookup.data, w->lookup.len);
+    return HONE_OK;
+}
 
-        if (m->bytes) {
-            hone_str_clear(&w->lookup);
-            tok_bytes_to_chars(&w->lookup, s, n);
-            HONE_TRY(hone_str_ok(&w->lookup));
-            id = tok_vocab_find(m->vocab, w->lookup.data, w->lookup.len);
-        } else {
-            id = tok_vocab_find(m->vocab, s, n);
-        }
-        if (id >= 0)
-            return push_symbol(w, id, (uint32_t)n);
-    }
+static hone_status encode(const tok_model *model, tok_work *w, const char *s, size_t n)
+{
+    const bpe *m = of(model);
+    int32_t    id = -1;
+
+    if (m->ignore_merges && m->m.reads_bytes)
+        HONE_TRY(find_bytes(m, w, s, n, &id));
+    if (id >= 0)
+        return tok_push_symbol(w, id, 0, n);
     HONE_TRY(HONE_VEC_RESERVE(&w->symbols, n));
-    if (m->bytes)
-        for (size_t i = 0; i < n; i++)
-            w->symbols.data[w->symbols.len++] = (tok_symbol){ .id = m->byte_char[(uint8_t)s[i]], .len = 1 };
+    if (m->m.reads_bytes)
+        for (uint32_t i = 0; i < n; i++)
+            w->symbols.data[w->symbols.len++] = (tok_symbol){ .id = m->byte_char[(uint8_t)s[i]], .begin = i, .end = i + 1 };
     else
         HONE_TRY(char_symbols(m, w, s, n));
     if (w->symbols.len > SHORT_WORD)
-        return merge_long(m, w);
-    w->symbols.len = merge_short(m, w->symbols.data, w->symbols.len);
+        HONE_TRY(merge_long(m, w));
+    else
+        w->symbols.len = merge_short(m, w->symbols.data, w->symbols.len);
     return HONE_OK;
 }
 
-static void remember(tok_cached *slot, const tok_work *w, const char *s, size_t n)
+/* Up to the first place where two characters of the vocabulary meet that no merge joins. */
+static size_t part(const tok_model *model, const char *s, size_t n)
 {
-    if (n > TOK_CACHE_KEY || w->symbols.len > TOK_CACHE_IDS || w->symbols.len == 0)
-        return;
-    slot->key_len = (uint8_t)n;
-    slot->n = (uint8_t)w->symbols.len;
-    memcpy(slot->key, s, n);
-    for (size_t i = 0; i < w->symbols.len; i++) {
-        slot->id[i] = w->symbols.data[i].id;
-        slot->len[i] = (uint8_t)w->symbols.data[i].len;
+    const bpe *m = of(model);
+    uint32_t   last = 0;
+    bool       have_last = false;
+    size_t     i = 0, len;
+
+    if (m->m.reads_bytes || m->affixes)
+        return n;
+    for (; i < n; i += len) {
+        uint32_t cp = hone_utf8_decode(s + i, &len);
+        bool     have = char_id(&m->chars, cp) >= 0;
+
+        if (have && have_last && !may_join(&m->joins, last, cp))
+            return i;
+        last = cp;
+        have_last = have;
     }
+    return n;
 }
 
-hone_status tok_bpe_encode(const tok_bpe *m, tok_work *w, hone_encoding *out, const tok_view *v, uint32_t begin, uint32_t end)
+static int32_t whole(const tok_model *model, const char *s, size_t n)
 {
-    const char *s = v->s + begin;
-    size_t      n = end - begin;
-    tok_cached *slot = NULL;
+    const bpe *m = of(model);
 
-    if (n <= TOK_CACHE_KEY) {
-        slot = &w->cache[XXH3_64bits(s, n) & (TOK_CACHE_SLOTS - 1)];
-        if (slot->key_len == n && memcmp(slot->key, s, n) == 0) {
-            HONE_TRY(HONE_VEC_RESERVE(out, slot->n));
-            for (size_t i = 0; i < slot->n; i++) {
-                hone_span from = tok_view_span(v, begin, begin + slot->len[i]);
+    return m->ignore_merges && !m->m.reads_bytes ? tok_vocab_find(m->m.vocab, s, n) : -1;
+}
 
-                out->data[out->len++] = (hone_token){ slot->id[i], from.begin, from.end };
-                begin += slot->len[i];
-            }
-            return HONE_OK;
-        }
-    }
-    HONE_TRY(encode_word(m, w, s, n));
-    if (slot)
-        remember(slot, w, s, n);
-    HONE_TRY(HONE_VEC_RESERVE(out, w->symbols.len));
-    for (size_t i = 0; i < w->symbols.len; i++) {
-        hone_span from = tok_view_span(v, begin, begin + w->symbols.data[i].len);
+hone_status tok_bpe_create(tok_model **out, const tok_vocab *vocab, const tok_bpe_options *o)
+{
+    static const tok_model_kind kind = { encode, part, whole, destroy };
+    bpe        *m = hone_calloc(1, sizeof *m);
+    hone_status st;
 
-        out->data[out->len++] = (hone_token){ w->symbols.data[i].id, from.begin, from.end };
-        begin += w->symbols.data[i].len;
-    }
-    return HONE_OK;
+    *out = NULL;
+    if (!m)
+        return HONE_E_NOMEM;
+    m->m = (tok_model){ &kind, vocab, false };
+    st = start(m, o);
+    if (st == HONE_OK)
+        *out = &m->m;
+    else
+        destroy(&m->m);
+    return st;
 }

@@ -48,7 +48,7 @@ typedef HONE_VEC(tok_stretch) tok_stretch_vec;
 
 enum { TOK_CACHE_KEY = 32, TOK_CACHE_IDS = 6, TOK_CACHE_SLOTS = 1 << 14 };
 
-/* Tokens of a piece seen before: one cache line. */
+/* Tokens of a word seen before, each beginning where the last one ended: one cache line. */
 typedef struct tok_cached {
     uint8_t key_len, n;             /* key_len 0: free */
     uint8_t len[TOK_CACHE_IDS];     /* bytes of each token */
@@ -56,8 +56,11 @@ typedef struct tok_cached {
     int32_t id[TOK_CACHE_IDS];
 } tok_cached;
 
-/* A symbol of a word that is being merged. */
-typedef struct tok_symbol { int32_t id; uint32_t len, rank; int32_t joined; uint32_t prev, next; } tok_symbol;
+/* A token of a word, or a symbol on its way to be one: bytes [begin, end) of the word. The rest is for merging. */
+typedef struct tok_symbol { int32_t id; uint32_t begin, end, rank; int32_t joined; uint32_t prev, next; } tok_symbol;
+
+/* The best way to a place in a word: its last token began at `start`. */
+typedef struct tok_path { double score; uint32_t start; int32_t id; } tok_path;
 
 typedef struct tok_work {
     struct tok_work *next;              /* in the pool */
@@ -66,6 +69,7 @@ typedef struct tok_work {
     tok_cut_vec      pieces, cuts, found;
     HONE_VEC(tok_symbol) symbols;
     HONE_VEC(uint64_t)   heap;
+    HONE_VEC(tok_path)   path;
     hone_str         lookup;
     tok_cached      *cache;             /* TOK_CACHE_SLOTS of them */
 } tok_work;
@@ -102,9 +106,10 @@ typedef struct tok_vocab {
     uint64_t *slots;                /* hash << 32 | place in the arena + 1 */
     size_t    n_slots, n;
     int32_t   end;                  /* largest id + 1 */
+    bool      repeats;              /* contents may come twice: the last id is found, all have the content */
 } tok_vocab;
 
-/* Errors: E_FORMAT (id out of range or used twice, content twice), saying which. */
+/* Errors: E_FORMAT (id out of range or used twice, content twice unless v->repeats), saying which. */
 hone_status tok_vocab_add(tok_vocab *v, const char *content, size_t n, int64_t id) HONE_MUST_CHECK;
 int32_t     tok_vocab_find(const tok_vocab *v, const char *content, size_t n);      /* -1 if absent */
 void        tok_vocab_prefetch(const tok_vocab *v, const char *content, size_t n);  /* before a tok_vocab_find */
@@ -152,27 +157,81 @@ hone_status tok_pretokenize(const tok_pretokenizer *pt, tok_work *w, tok_view *v
 
 /* ---- model ---- */
 
-typedef struct tok_bpe tok_bpe;
+/* A model turns a word into tokens. Its kind's functions take the words of one text after another. */
+typedef struct tok_model tok_model;
 
-/* Options of the model as tokenizer.json has them; strings are borrowed, NULL where null. */
+typedef struct tok_model_kind {
+    /* Set w->symbols to the tokens of the word s[0..n), n > 0. */
+    hone_status (*encode)(const tok_model *m, tok_work *w, const char *s, size_t n);
+    /* May be NULL: bytes of s[0..n) whose tokens do not depend on what follows; at least 1. */
+    size_t (*part)(const tok_model *m, const char *s, size_t n);
+    /* May be NULL: the one token that a whole piece is, -1 if it is none; parts are not asked. */
+    int32_t (*whole)(const tok_model *m, const char *s, size_t n);
+    void (*destroy)(tok_model *m);      /* accepts a half-built one */
+} tok_model_kind;
+
+struct tok_model {
+    const tok_model_kind *kind;
+    const tok_vocab      *vocab;        /* borrowed; outlives it */
+    bool                  reads_bytes;  /* pieces come as bytes, not as characters of the byte-level alphabet */
+};
+
+void        tok_model_destroy(tok_model **m);
+/* Append the tokens of the piece v[begin..end). */
+hone_status tok_model_encode(const tok_model *m, tok_work *w, hone_encoding *out, const tok_view *v, uint32_t begin,
+                             uint32_t end) HONE_MUST_CHECK;
+static inline hone_status tok_push_symbol(tok_work *w, int32_t id, size_t begin, size_t end)
+{
+    return HONE_VEC_PUSH(&w->symbols, (tok_symbol){ .id = id, .begin = (uint32_t)begin, .end = (uint32_t)end });
+}
+/* E_DATA: a text needs the unknown token, which the vocabulary lacks (or the model does not name: NULL). */
+hone_status tok_no_unknown(const char *token, const char *s, size_t n);
+
+/* Ids of the tokens "<0x00>" to "<0xFF>", -1 where absent. */
+void        tok_find_fallback(int32_t ids[256], const tok_vocab *vocab);
+
+/* Options as tokenizer.json has them; strings are borrowed, NULL where null. `bytes`: the pre-tokenizer ends by writing bytes
+ * as characters; the model may then ask for bytes (reads_bytes), if its vocabulary has them all. */
 typedef struct tok_bpe_options {
     const char *unk_token, *prefix, *suffix;
-    bool        fuse_unk, byte_fallback, ignore_merges;
+    bool        fuse_unk, byte_fallback, ignore_merges, bytes;
 } tok_bpe_options;
 
-/* `vocab` is borrowed and must outlive it. */
-hone_status tok_bpe_create(tok_bpe **out, const tok_vocab *vocab, const tok_bpe_options *o) HONE_MUST_CHECK;
-void        tok_bpe_destroy(tok_bpe **bpe);
+/* The whole vocabulary must be there before; add the merges after. */
+hone_status tok_bpe_create(tok_model **out, const tok_vocab *vocab, const tok_bpe_options *o) HONE_MUST_CHECK;
 /* Add the next merge. Errors: E_FORMAT, naming the token that the vocabulary lacks. */
-hone_status tok_bpe_add_merge(tok_bpe *bpe, uint32_t rank, const char *a, size_t na, const char *b, size_t nb)
+hone_status tok_bpe_add_merge(tok_model *bpe, uint32_t rank, const char *a, size_t na, const char *b, size_t nb)
     HONE_MUST_CHECK;
-/* After the last merge. `bytes`: pieces will come as bytes, not as characters of the byte-level alphabet, if the model
- * can take them so (tok_bpe_reads_bytes). */
-void        tok_bpe_finish(tok_bpe *bpe, bool bytes);
-bool        tok_bpe_reads_bytes(const tok_bpe *bpe);
-/* Append the tokens of v[begin..end). */
-hone_status tok_bpe_encode(const tok_bpe *bpe, tok_work *w, hone_encoding *out, const tok_view *v, uint32_t begin,
-                           uint32_t end) HONE_MUST_CHECK;
+
+/* `scores` [vocab->end], by id; taken over when it succeeds. unk_id -1: none. */
+hone_status tok_unigram_create_take(tok_model **out, const tok_vocab *vocab, double *scores, int32_t unk_id, bool byte_fallback)
+    HONE_MUST_CHECK;
+
+/* Words of more than max_chars characters are unknown. */
+hone_status tok_wordpiece_create(tok_model **out, const tok_vocab *vocab, const char *unk_token, const char *prefix,
+                                 uint64_t max_chars) HONE_MUST_CHECK;
+hone_status tok_wordlevel_create(tok_model **out, const tok_vocab *vocab, const char *unk_token) HONE_MUST_CHECK;
+
+/* ---- trie of a vocabulary's contents, by bytes ---- */
+
+/* A double array (Aoe 1989): the child of node p for byte b is node base[p] + b if parent[that] is p. */
+typedef struct tok_trie_node { uint32_t base, parent; int32_t id; } tok_trie_node;
+typedef struct tok_trie { tok_trie_node *nodes; size_t n; } tok_trie;
+
+enum { TOK_TRIE_ROOT = 0 };
+
+hone_status tok_trie_create(tok_trie *out, const tok_vocab *vocab) HONE_MUST_CHECK;
+void        tok_trie_deinit(tok_trie *t);
+/* Go from a node along a byte; false if there is no way. */
+static inline bool tok_trie_step(const tok_trie *t, uint32_t *node, uint8_t byte)
+{
+    size_t to = (size_t)t->nodes[*node].base + byte;
+
+    if (to >= t->n || t->nodes[to].parent != *node)
+        return false;
+    *node = (uint32_t)to;
+    return true;
+}
 
 /* ---- added tokens ---- */
 
@@ -229,7 +288,7 @@ struct hone_tokenizer {
     tok_vocab         vocab;
     tok_normalizer   *normalizer;
     tok_pretokenizer *pretokenizer;
-    tok_bpe          *bpe;
+    tok_model        *model;
     tok_added_set    *added;
     tok_template      post;
     tok_decoder       decoder;

@@ -27,6 +27,7 @@ static void work_destroy(tok_work *w)
     HONE_VEC_DEINIT(&w->found);
     HONE_VEC_DEINIT(&w->symbols);
     HONE_VEC_DEINIT(&w->heap);
+    HONE_VEC_DEINIT(&w->path);
     hone_str_deinit(&w->lookup);
     hone_free(w->cache);
     hone_free(w);
@@ -140,7 +141,7 @@ void hone_tokenizer_destroy(hone_tokenizer **tok)
 
     if (!t)
         return;
-    tok_bpe_destroy(&t->bpe);
+    tok_model_destroy(&t->model);
     tok_vocab_deinit(&t->vocab);
     tok_normalizer_destroy(&t->normalizer);
     tok_pretokenizer_destroy(&t->pretokenizer);
@@ -157,9 +158,9 @@ void hone_tokenizer_destroy(hone_tokenizer **tok)
 /* Text without added tokens, already normalized. */
 static hone_status encode_plain(const hone_tokenizer *t, tok_work *w, hone_encoding *out, tok_view v)
 {
-    HONE_TRY(tok_pretokenize(t->pretokenizer, w, &v, tok_bpe_reads_bytes(t->bpe)));
+    HONE_TRY(tok_pretokenize(t->pretokenizer, w, &v, t->model->reads_bytes));
     for (size_t i = 0; i < w->pieces.len; i++)
-        HONE_TRY(tok_bpe_encode(t->bpe, w, out, &v, w->pieces.data[i].begin, w->pieces.data[i].end));
+        HONE_TRY(tok_model_encode(t->model, w, out, &v, w->pieces.data[i].begin, w->pieces.data[i].end));
     return HONE_OK;
 }
 

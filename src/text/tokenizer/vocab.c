@@ -85,14 +85,14 @@ hone_status tok_vocab_add(tok_vocab *v, const char *content, size_t n, int64_t i
     HONE_CHECK(!v->at[id], HONE_E_FORMAT, "tokens \"%.80s\" and \"%.*s\" have the same id %lld",
                content_at(v, v->at[id] - 1), (int)HONE_MIN(n, (size_t)80), content, (long long)id);
     slot = slot_of(v, content, n, hash);
-    HONE_CHECK(!v->slots[slot], HONE_E_FORMAT, "token \"%.*s\" is there twice", (int)HONE_MIN(n, (size_t)80), content);
+    HONE_CHECK(!v->slots[slot] || v->repeats, HONE_E_FORMAT, "token \"%.*s\" is there twice", (int)HONE_MIN(n, (size_t)80), content);
     hone_str_append(&v->arena, &h, sizeof h);
     hone_str_append(&v->arena, content, n);
     hone_str_putc(&v->arena, '\0');
     HONE_TRY(hone_str_ok(&v->arena));
     v->at[id] = (uint32_t)at + 1;
+    v->n += v->slots[slot] == 0;
     v->slots[slot] = (uint64_t)hash << 32 | ((uint32_t)at + 1);
-    v->n++;
     v->end = HONE_MAX(v->end, (int32_t)id + 1);
     return HONE_OK;
 }
