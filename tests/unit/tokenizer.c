@@ -65,7 +65,7 @@ static void refusals_name_what_and_where(void **state)
         { FILE_WITH("", MODEL(VOCAB, "[\"a b\",\"b a\"]")), HONE_E_FORMAT, "no token \"ba\"" },
         { FILE_WITH("", MODEL(VOCAB, "[\"a b\",\n[\"a\",\"c\"]]")), HONE_E_FORMAT, "in model.merges of tokenizer.json, line 2" },
         { FILE_WITH("", MODEL(VOCAB, "[\"a b c\"]")), HONE_E_FORMAT, "merge 0" },
-        { FILE_WITH("", MODEL(VOCAB, "[[\"a\"]]")), HONE_E_FORMAT, "fewer than two tokens" },
+        { FILE_WITH("", MODEL(VOCAB, "[[\"a\"]]")), HONE_E_FORMAT, "fewer than two" },
         { FILE_WITH("", MODEL(VOCAB, "[[\"a\",\"b\",\"c\"]]")), HONE_E_FORMAT, "three tokens" },
         { FILE_WITH("", MODEL(VOCAB, "[\"a b\"")), HONE_E_FORMAT, "line 1" },
         { FILE_WITH("\"added_tokens\":[{\"id\":9}],", MODEL(VOCAB, "[]")), HONE_E_FORMAT, "added_tokens[0]: \"content\"" },

@@ -100,7 +100,7 @@ static bool fits(const builder *b, size_t base, const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* A base, at least 1, where the children for bytes[0..n), ascending, are free. A few tries, then fresh room. */
+/* A base, at least 1, where the children for bytes[0..n), ascending, are free. A few tries, then behind all others. */
 static size_t find_base(const builder *b, const uint8_t *bytes, size_t n)
 {
     uint32_t at = b->next[0];
@@ -108,7 +108,7 @@ static size_t find_base(const builder *b, const uint8_t *bytes, size_t n)
     for (int tries = 0; at != 0 && tries < 32; at = b->next[at], tries++)
         if (at > bytes[0] && fits(b, at - bytes[0], bytes, n))
             return at - bytes[0];
-    return b->t.n + 1;
+    return b->t.n > bytes[0] ? b->t.n - bytes[0] : 1;
 }
 
 static hone_status place(builder *b, range r)
