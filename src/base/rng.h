@@ -55,6 +55,18 @@ static inline uint64_t hone_rng_below(hone_rng *r, uint64_t n)
     }
 }
 
+/*
+ * A permutation of 0 … n-1 whose values are computed one at a time: no order is kept, and any place of it is reached at
+ * once. A Feistel network over the smallest square that holds n, walked until the value is below n (Black and Rogaway,
+ * "Ciphers with arbitrary finite domains", CT-RSA 2002), with round keys from (seed, stream).
+ */
+enum { HONE_PERMUTATION_ROUNDS = 10 };
+typedef struct hone_permutation { uint64_t n, side, keys[HONE_PERMUTATION_ROUNDS]; } hone_permutation;
+
+hone_permutation hone_permutation_make(uint64_t seed, uint64_t stream, int64_t n);
+/* Its value at i, 0 <= i < n. */
+int64_t          hone_permutation_at(const hone_permutation *p, int64_t i);
+
 /* Standard normal (Box-Muller, one value per call). */
 double hone_rng_normal(hone_rng *r);
 /* Fill `order` with a permutation of 0 … n-1 (Fisher-Yates). */

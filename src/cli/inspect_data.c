@@ -115,6 +115,7 @@ void data_view_clean(hone_str *out, const char *s, size_t n)
 hone_status data_view_steps(const data_view *v, hone_str *out)
 {
     const hone_options *o = v->options;
+    const hone_packing *packing;
     hone_loader        *loader;
     hone_step_plan      plan;
     hone_status         st = HONE_OK;
@@ -125,9 +126,12 @@ hone_status data_view_steps(const data_view *v, hone_str *out)
     }
     HONE_TRY(hone_loader_create(&loader, v->train, o));
     HONE_GO(hone_loader_step(loader, 0, &plan));
-    if (o->packing == HONE_TRI_TRUE && o->stage != HONE_STAGE_PT)
-        hone_str_printf(out, "packs of %lld tokens, %.1f %% full\n", (long long)o->pack_length,
-                        100 * hone_loader_fill(loader));
+    packing = hone_loader_packing(loader);
+    if (packing->length)
+        hone_str_printf(out, "packing (%s): %lld samples in %lld rows of %lld tokens, %.1f %% full; the fullest row has "
+                        "%lld tokens, the emptiest %lld\n", hone_option_choice("packing_strategy", o->packing_strategy),
+                        (long long)packing->samples, (long long)packing->rows, (long long)packing->length,
+                        100 * hone_packing_fill(packing), (long long)packing->fullest, (long long)packing->emptiest);
     hone_str_printf(
         out,
         "steps: %lld in the first epoch, %lld in all; the first one has %lld samples, %lld tokens, %lld with a "

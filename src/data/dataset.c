@@ -62,7 +62,7 @@ hone_sample hone_dataset_at(const hone_dataset *d, int64_t i)
     return (hone_sample){ .ids = ids, .labels = labels, .n = e->n, .supervised = e->supervised,
                           .rejected_ids = pair ? ids + e->n : NULL, .rejected_labels = pair ? labels + e->n : NULL,
                           .rejected_n = e->rejected_n, .desirable = e->desirable, .source = e->source, .row = e->row,
-                          .line = e->line };
+                          .line = e->line, .id = i };
 }
 
 const hone_dataset_report *hone_dataset_get_report(const hone_dataset *d) { return &d->report; }

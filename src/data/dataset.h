@@ -24,6 +24,7 @@ typedef struct hone_sample {
     int32_t        source;          /* index of its file in the data set */
     int64_t        row, line; /* its row in that file, from 0, and the line that this starts on, from 1; of a block of a
                                  stream, those of the document that it starts in */
+    int64_t        id;              /* its number in the data set, which names its dropout masks */
 } hone_sample;
 
 /* Why a row did not become a sample, or not all of it. */

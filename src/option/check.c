@@ -98,6 +98,10 @@ static hone_status check_data(const hone_options *o)
               "eval_strategy needs held-out rows: set val_size or eval_dataset");
     REFUSE_IF(o->do_eval && !o->eval_dataset.n && o->val_size == 0, do_eval,
               "do_eval needs held-out rows: set val_size or eval_dataset");
+    REFUSE_IF(o->truncation == HONE_TRUNCATION_FIT && o->stage == HONE_STAGE_PT, truncation,
+              "truncation: fit cuts the turns of a conversation, and stage: pt has none; write truncation: cut-right");
+    REFUSE_IF(o->truncation == HONE_TRUNCATION_FIT && !o->template, truncation, "truncation: fit cuts turn by turn "
+              "as LLaMA-Factory's templates do: set template, or write truncation: cut-right");
     REFUSE_IF(o->pack_length < o->cutoff_len, pack_length,
               "a packed row of pack_length %lld cannot hold a sample of cutoff_len %lld tokens",
               (long long)o->pack_length, (long long)o->cutoff_len);
@@ -165,6 +169,10 @@ static hone_status settle(hone_options *o)
     if (o->pack_length == HONE_INT_NULL) {
         HONE_TRY(derived(o, "pack_length", "cutoff_len"));
         o->pack_length = o->cutoff_len;
+    }
+    if (o->truncation == HONE_TRUNCATION_AUTO) {
+        HONE_TRY(derived(o, "truncation", "template"));
+        o->truncation = o->template && o->stage != HONE_STAGE_PT ? HONE_TRUNCATION_FIT : HONE_TRUNCATION_CUT_RIGHT;
     }
     if (o->eval_strategy != HONE_WHEN_NO && !o->do_eval) {
         HONE_TRY(derived(o, "do_eval", "eval_strategy"));

@@ -31,6 +31,7 @@ typedef enum hone_optim { HONE_OPTIM_VALUES(HONE_VALUE_ENUM_) } hone_optim;
 typedef enum hone_when { HONE_WHEN_VALUES(HONE_VALUE_ENUM_) } hone_when;
 typedef enum hone_bad_rows { HONE_BAD_ROWS_VALUES(HONE_VALUE_ENUM_) } hone_bad_rows;
 typedef enum hone_truncation { HONE_TRUNCATION_VALUES(HONE_VALUE_ENUM_) } hone_truncation;
+typedef enum hone_packing_strategy { HONE_PACKING_STRATEGY_VALUES(HONE_VALUE_ENUM_) } hone_packing_strategy;
 typedef enum hone_recompute { HONE_RECOMPUTE_VALUES(HONE_VALUE_ENUM_) } hone_recompute;
 typedef enum hone_nonfinite { HONE_NONFINITE_VALUES(HONE_VALUE_ENUM_) } hone_nonfinite;
 typedef enum hone_data_format { HONE_DATA_FORMAT_VALUES(HONE_VALUE_ENUM_) } hone_data_format;
@@ -51,8 +52,8 @@ typedef enum hone_export_choice { HONE_EXPORT_DTYPE_VALUES(HONE_VALUE_ENUM_) } h
 
 /*
  * One field per option, of the option's name: o->learning_rate, o->output_dir, o->dataset.v[i]. Read only. After
- * loading, these are settled, so that their null need not be handled: packing (true or false), data_seed, eval_steps,
- * recompute, pack_length.
+ * loading, these are settled, so that their null, or auto, need not be handled: packing (true or false), data_seed, eval_steps,
+ * recompute, pack_length, truncation (never auto).
  */
 typedef struct hone_options {
     HONE_OPTION_GROUPS(HONE_FIELDS_)

@@ -45,8 +45,9 @@
 #define HONE_WHEN_VALUES(V) V(WHEN_NO, "no") V(WHEN_STEPS, "steps") V(WHEN_EPOCH, "epoch")
 #define HONE_BAD_ROWS_VALUES(V) V(BAD_ROWS_ERROR, "error") V(BAD_ROWS_DROP, "drop")
 #define HONE_TRUNCATION_VALUES(V)                                                                                      \
-    V(TRUNCATION_ERROR, "error") V(TRUNCATION_DROP, "drop") V(TRUNCATION_CUT_LEFT, "cut-left") \
-    V(TRUNCATION_CUT_RIGHT, "cut-right")
+    V(TRUNCATION_ERROR, "error") V(TRUNCATION_DROP, "drop") V(TRUNCATION_CUT_LEFT, "cut-left")                         \
+    V(TRUNCATION_CUT_RIGHT, "cut-right") V(TRUNCATION_FIT, "fit") V(TRUNCATION_AUTO, "auto")
+#define HONE_PACKING_STRATEGY_VALUES(V) V(PACKING_BEST_FIT, "best_fit") V(PACKING_GREEDY, "greedy")
 #define HONE_RECOMPUTE_VALUES(V) V(RECOMPUTE_NONE, "none") V(RECOMPUTE_LAYER, "layer")
 #define HONE_NONFINITE_VALUES(V) V(NONFINITE_STOP, "stop") V(NONFINITE_SKIP, "skip")
 #define HONE_OP_POLICY_CHOICES_ "auto|native|custom"     /* in the order of hone_op_policy, runtime/ctx.h */
@@ -418,8 +419,11 @@
       "dataset_info.json says, or by the keys of the first row")                                                       \
     E(YES,   bad_rows, "error", HONE_CHOICES_(HONE_BAD_ROWS_VALUES), "rows that cannot be rendered: refuse the "       \
       "data, or leave them out (each is listed)")                                                                      \
-    E(YES,   truncation, "cut-right", HONE_CHOICES_(HONE_TRUNCATION_VALUES), "samples longer than cutoff_len: "        \
-      "refuse, leave out, or keep their end or start")                                                                 \
+    E(YES,   truncation, "auto", HONE_CHOICES_(HONE_TRUNCATION_VALUES), "samples longer than cutoff_len: refuse, "     \
+      "leave out, keep their end or start, or cut turn by turn as LLaMA-Factory (fit; needs template); auto = fit "    \
+      "where template is set, else cut-right")                                                                         \
+    E(YES,   packing_strategy, "best_fit", HONE_CHOICES_(HONE_PACKING_STRATEGY_VALUES), "how packing fills rows: "     \
+      "longest sample first into the fullest row that holds it, or in the order of the data (greedy)")                 \
     I(YES,   pack_length, "null", 1, HONE_ANY_, "tokens of a packed row; null = cutoff_len")                           \
     I(YES,   global_batch_size, "null", 1, HONE_ANY_, "samples of one step, in place of gradient_accumulation_steps")  \
     I(YES,   global_batch_tokens, "null", 1, HONE_ANY_, "tokens of one step, in place of gradient_accumulation_steps") \

@@ -2,8 +2,7 @@
 
 #include "base/mem.h"
 
-hone_status hone_batch_of_samples(hone_batch **out, hone_run *run, const hone_dataset *data, const int64_t *index, int64_t n,
-                                  double weight)
+hone_status hone_batch_of_samples(hone_batch **out, hone_run *run, const hone_sample *samples, int64_t n, double weight)
 {
     hone_sample_view *views = hone_calloc((size_t)n, sizeof *views);
     hone_status       st;
@@ -11,11 +10,8 @@ hone_status hone_batch_of_samples(hone_batch **out, hone_run *run, const hone_da
     *out = NULL;
     if (!views)
         return HONE_E_NOMEM;
-    for (int64_t i = 0; i < n; i++) {
-        hone_sample s = hone_dataset_at(data, index[i]);
-
-        views[i] = (hone_sample_view){ s.ids, s.labels, s.n, (uint32_t)index[i] };
-    }
+    for (int64_t i = 0; i < n; i++)
+        views[i] = (hone_sample_view){ samples[i].ids, samples[i].labels, samples[i].n, (uint32_t)samples[i].id };
     st = hone_batch_create(out, run->ctx, views, n, run->loaded->model->vocab, NULL);
     hone_free(views);
     for (int64_t t = 0; st == HONE_OK && t < (*out)->tokens; t++)

@@ -4,8 +4,8 @@
 
 #include "train/run.h"
 
-/* The samples with these indices, in this order; each token's weight is `weight`. Owns: hone_batch_destroy. */
-hone_status hone_batch_of_samples(hone_batch **out, hone_run *run, const hone_dataset *data, const int64_t *index, int64_t n,
+/* These samples, in this order; each token's weight is `weight`. Owns: hone_batch_destroy. */
+hone_status hone_batch_of_samples(hone_batch **out, hone_run *run, const hone_sample *samples, int64_t n,
                                   double weight) HONE_MUST_CHECK;
 /* The sum of a tensor of negative log-likelihoods, in token order. */
 double      hone_nll_sum(const hone_tensor *nll);

@@ -24,7 +24,7 @@ static double now(void)
 }
 
 /* Forward and backward of one micro-batch; adds its losses to *sum. */
-static hone_status micro_batch(hone_run *run, const int64_t *index, int64_t n, double weight, double *sum)
+static hone_status micro_batch(hone_run *run, const hone_sample *samples, int64_t n, double weight, double *sum)
 {
     hone_trunk_options trunk = { .recompute = run->options->recompute == HONE_RECOMPUTE_LAYER };
     hone_status        st = HONE_OK;
@@ -32,7 +32,7 @@ static hone_status micro_batch(hone_run *run, const int64_t *index, int64_t n, d
     hone_tape         *tape = NULL;
     hone_tensor       *nll;
 
-    HONE_GO(hone_batch_of_samples(&batch, run, run->train, index, n, weight));
+    HONE_GO(hone_batch_of_samples(&batch, run, samples, n, weight));
     HONE_GO(hone_tape_create(&tape));
     hone_tape_attach(run->ctx, tape);
     hone_scope_open(run->ctx);
@@ -102,7 +102,7 @@ static hone_status one_step(hone_run *run, hone_step_metrics *m)
     double         start = now(), flops = run->ctx->profile->flops, sum = 0;
 
     HONE_TRY(hone_loader_step(run->loader, run->step, &plan));
-    *m = (hone_step_metrics){ .step = run->step + 1, .epoch = plan.epoch_end, .tokens = plan.tokens,
+    *m = (hone_step_metrics){ .step = run->step + 1, .epoch = plan.epoch_end, .ends_epoch = plan.ends_epoch, .tokens = plan.tokens,
                               .supervised_tokens = plan.supervised, .learning_rate = hone_lr_at(&run->schedule, run->step) };
     run->ctx->training = true;
     hone_ctx_seed_dropout(run->ctx, (uint64_t)run->options->seed, (uint64_t)run->step);
@@ -132,12 +132,11 @@ static int64_t every(double value, int64_t total)
     return HONE_MAX((int64_t)(value < 1 ? ceil(value * (double)total) : value), (int64_t)1);
 }
 
-/* Steps do not cross epochs, so the one that ends an epoch leaves a whole number of them. */
 static bool due(int when, double interval, const hone_run *run, const hone_step_metrics *m)
 {
     switch (when) {
     case HONE_WHEN_STEPS: return run->step % every(interval, run->total_steps) == 0;
-    case HONE_WHEN_EPOCH: return m->epoch == floor(m->epoch);
+    case HONE_WHEN_EPOCH: return m->ends_epoch;
     default:              return false;
     }
 }
@@ -176,20 +175,38 @@ out:
     return st;
 }
 
+/* "8 samples a step", with what they come in. */
+static void describe_step(char *out, size_t size, const hone_options *o, bool packed)
+{
+    int64_t     micro = o->per_device_train_batch_size, n = micro * o->gradient_accumulation_steps;
+    const char *unit = packed ? "row" : "sample";
+
+    if (o->global_batch_size != HONE_INT_NULL)
+        n = o->global_batch_size;
+    if (o->global_batch_tokens != HONE_INT_NULL)
+        snprintf(out, size, "up to %lld tokens a step, %lld %s%s at once", (long long)o->global_batch_tokens, (long long)micro, unit,
+                 micro == 1 ? "" : "s");
+    else
+        snprintf(out, size, "%lld %s%s a step, %lld at once", (long long)n, unit, n == 1 ? "" : "s", (long long)micro);
+}
+
 static void introduce(const hone_run *run)
 {
-    const hone_model *m = run->loaded->model;
-    const char       *dtype = run->options->bf16 ? "bf16 compute, f32 masters" : "f32";
-    int64_t           epoch = hone_loader_epoch_steps(run->loader);
-    int               threads = hone_pool_threads(run->ctx->pool);
-    char              fill[40] = "";
+    const hone_model   *m = run->loaded->model;
+    const hone_packing *packing = hone_loader_packing(run->loader);
+    const char         *dtype = run->options->bf16 ? "bf16 compute, f32 masters" : "f32";
+    int64_t             epoch = hone_loader_epoch_steps(run->loader);
+    int                 threads = hone_pool_threads(run->ctx->pool);
+    char                rows[96] = "", step[96];
 
     hone_info(&run->log, "%s, %.1f M parameters, %s, %s, %d thread%s", m->family, (double)hone_params_numel(m->params) / 1e6, dtype,
               hone_isa_name(hone_ctx_isa(run->ctx)), threads, threads == 1 ? "" : "s");
-    if (run->options->packing == HONE_TRI_TRUE)
-        snprintf(fill, sizeof fill, ", packs %.1f %% full", 100 * hone_loader_fill(run->loader));
-    hone_info(&run->log, "%lld samples, %lld step%s an epoch, %lld in all%s", (long long)hone_dataset_len(run->train),
-              (long long)epoch, epoch == 1 ? "" : "s", (long long)run->total_steps, fill);
+    if (packing->length)
+        snprintf(rows, sizeof rows, " packed into %lld rows of %lld tokens, %.1f %% full", (long long)packing->rows,
+                 (long long)packing->length, 100 * hone_packing_fill(packing));
+    describe_step(step, sizeof step, run->options, packing->length > 0);
+    hone_info(&run->log, "%lld samples%s; %s; %lld step%s an epoch, %lld in all", (long long)hone_dataset_len(run->train), rows, step,
+              (long long)epoch, epoch == 1 ? "" : "s", (long long)run->total_steps);
 }
 
 /* A model that knows nothing has a loss of ln(vocabulary): near that, the weights are hardly those of the data's language. */

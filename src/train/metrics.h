@@ -11,6 +11,7 @@
 typedef struct hone_step_metrics {
     int64_t step;               /* from 1 */
     double  epoch, loss, learning_rate, grad_norm;
+    bool    ends_epoch;
     int64_t tokens, supervised_tokens;
     bool    skipped;            /* not finite, or without labels: the weights stayed */
     bool    has_eval;

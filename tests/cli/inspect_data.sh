@@ -42,7 +42,7 @@ run "colour" 0 --color --samples 1
 has "$(printf '\033[0;32myes<|im_end|>\033[0;2m')"
 hasnt "sample 1"
 run "packed" 0 --packing --cutoff_len 64 --samples=0
-has "packs of 64 tokens"
+has "rows of 64 tokens"
 hasnt "sample 0"
 run "held out" 0 --val_size 1
 has "held out (val_size): 1 rows"

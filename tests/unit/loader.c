@@ -1,4 +1,4 @@
-/* Loaders: each sample once per epoch, packs, sizes of steps, seeking. */
+/* Loaders: each sample once per epoch, sizes of steps, seeking. */
 #include <math.h>
 #include <stdio.h>
 
@@ -41,11 +41,12 @@ static void collect(hone_loader *l, const hone_dataset *d, int64_t first, int64_
         for (int64_t k = 0; k < p.micro_batches; k++)
             assert_true(p.begin[k] < p.begin[k + 1]);
         for (int64_t i = 0; i < p.begin[p.micro_batches]; i++) {
-            hone_sample x = hone_dataset_at(d, p.sample[i]);
+            hone_sample x = hone_dataset_at(d, p.sample[i].id);
 
+            assert_ptr_equal(x.ids, p.sample[i].ids);
             tokens += x.n;
             supervised += x.supervised;
-            T_OK(HONE_VEC_PUSH(out, p.sample[i]));
+            T_OK(HONE_VEC_PUSH(out, p.sample[i].id));
         }
         assert_int_equal(tokens, p.tokens);
         assert_int_equal(supervised, p.supervised);
@@ -204,8 +205,8 @@ static void runs_have_the_length_asked_for(void **state)
     t_data_close(&d);
 }
 
-/* Seven samples packed: the epoch ends, nothing is lost. */
-static void packs(void **state)
+/* A row is a unit of the batch. */
+static void packed_rows_make_the_batch(void **state)
 {
     static const int lengths[] = { 5, 3, 7, 2, 16, 9, 6 };      /* 48 tokens: 16 | 9 7 | 6 5 3 2 */
     hone_loader     *l;
@@ -214,70 +215,53 @@ static void packs(void **state)
 
     (void)state;
     t_data_open(&d);
-    l = load(&d, 7, lengths,
-             A "packing: true\ncutoff_len: 16\nper_device_train_batch_size: 1\ndisable_shuffling: true\n");
+    l = load(&d, 7, lengths, A "packing: true\ncutoff_len: 16\nper_device_train_batch_size: 1\ndisable_shuffling: true\n");
     assert_int_equal(hone_loader_epoch_steps(l), 3);
-    assert_true(hone_loader_fill(l) == 1.0);
     for (int64_t s = 0; s < 3; s++) {
         T_OK(hone_loader_step(l, s, &p));
         assert_int_equal(p.micro_batches, 1);
         assert_int_equal(p.tokens, 16);
         assert_int_equal(p.supervised, 16 - p.begin[1]);    /* no sample predicts the next one's first token */
+        assert_int_equal(p.ends_epoch, s == 2);
     }
-    hone_loader_destroy(&l);
-    l = load(&d, 7, lengths,
-             A "packing: true\ncutoff_len: 16\npack_length: 1000000000000\nper_device_train_batch_size: 1\n");
-    assert_int_equal(hone_loader_epoch_steps(l), 1);        /* room for all: one bin, no memory for what stays empty */
-    hone_loader_destroy(&l);
-    l = load(&d, 7, lengths, A "packing: true\ncutoff_len: 20\nper_device_train_batch_size: 1\n");
-    assert_int_equal(hone_loader_epoch_steps(l), 3);        /* 16 3 | 9 7 2 | 6 5 */
-    assert_true(fabs(hone_loader_fill(l) - 48.0 / 60) < 1e-12);
-    hone_loader_destroy(&l);
-    l = load(&d, 7, lengths, A "cutoff_len: 20\nper_device_train_batch_size: 1\n");
-    assert_true(hone_loader_fill(l) == 1);
     hone_loader_destroy(&l);
     t_data_close(&d);
 }
 
-/* Best fit by hand, on many samples. */
-static void packing_is_best_fit(void **state)
+/* Any step is found at once: the millionth as the first, in any order, the same as when all steps before it were taken. */
+static void any_step_is_found(void **state)
 {
-    enum { N = 500, CAPACITY = 130 };
-    hone_loader   *l;
-    hone_step_plan p;
-    t_data         d;
-    int            lengths[N], room[N], order[N], bins = 0;
+    static const char *const configs[] = {
+        A "per_device_train_batch_size: 2\ngradient_accumulation_steps: 3\nmax_steps: 9000000000\n",
+        A "per_device_train_batch_size: 2\npacking: true\ncutoff_len: 16\nmax_steps: 9000000000\n",
+        A "global_batch_tokens: 40\n",
+    };
+    static const int64_t far[] = { 1000000, 0, 8999999999, 1000001 };
+    hone_vec_i64 one = { 0 }, all = { 0 };
+    t_data       d;
 
     (void)state;
-    for (int i = 0; i < N; i++) {
-        lengths[i] = 2 + i * 37 % 97;
-        order[i] = i;
-    }
-    for (int i = 1; i < N; i++)
-        for (int k = i; k > 0 && lengths[order[k]] > lengths[order[k - 1]]; k--) {
-            int t = order[k];
-
-            order[k] = order[k - 1];
-            order[k - 1] = t;
-        }
-    for (int i = 0; i < N; i++) {
-        int best = -1;
-
-        for (int b = 0; b < bins; b++)
-            if (room[b] >= lengths[order[i]] && (best < 0 || room[b] < room[best]))
-                best = b;
-        if (best < 0)
-            room[best = bins++] = CAPACITY;
-        room[best] -= lengths[order[i]];
-    }
     t_data_open(&d);
-    l = load(&d, N, lengths, A "packing: true\ncutoff_len: 130\nper_device_train_batch_size: 1\n");
-    assert_int_equal(hone_loader_epoch_steps(l), bins);
-    for (int64_t s = 0; s < bins; s++) {
-        T_OK(hone_loader_step(l, s, &p));
-        assert_true(p.tokens <= CAPACITY);
+    for (size_t c = 0; c < HONE_COUNTOF(configs); c++) {
+        hone_loader   *l = load(&d, 50, NULL, configs[c]);
+        hone_step_plan p;
+        int64_t        n;
+
+        collect(l, d.train, 0, 40, &all);
+        n = (int64_t)all.len;
+        for (int64_t s = 39; s >= 0; s--) {
+            collect(l, d.train, s, s + 1, &one);
+            n -= (int64_t)one.len;
+            assert_memory_equal(one.data, all.data + n, one.len * sizeof *one.data);
+        }
+        for (size_t i = 0; c < 2 && i < HONE_COUNTOF(far); i++) {
+            T_OK(hone_loader_step(l, far[i], &p));
+            assert_int_equal(p.epoch, far[i] / hone_loader_epoch_steps(l));
+        }
+        hone_loader_destroy(&l);
     }
-    hone_loader_destroy(&l);
+    HONE_VEC_DEINIT(&one);
+    HONE_VEC_DEINIT(&all);
     t_data_close(&d);
 }
 
@@ -317,8 +301,8 @@ int main(void)
         cmocka_unit_test(the_seed_orders),
         cmocka_unit_test(steps_have_the_size_asked_for),
         cmocka_unit_test(runs_have_the_length_asked_for),
-        cmocka_unit_test(packs),
-        cmocka_unit_test(packing_is_best_fit),
+        cmocka_unit_test(packed_rows_make_the_batch),
+        cmocka_unit_test(any_step_is_found),
         cmocka_unit_test(running_out_of_memory_is_an_error),
     };
 

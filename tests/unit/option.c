@@ -46,6 +46,8 @@ static void defaults_are_llamafactorys(void **state)
     assert_int_equal(o->data_seed, 42);
     assert_true(o->eval_steps == 500);
     assert_int_equal(o->recompute, HONE_RECOMPUTE_LAYER);
+    assert_int_equal(o->truncation, HONE_TRUNCATION_CUT_RIGHT);
+    assert_string_equal(hone_options_source(o, "truncation"), "from template");
     assert_string_equal(hone_options_source(o, "data_seed"), "from seed");
     assert_string_equal(hone_options_source(o, "seed"), "default");
     assert_string_equal(hone_options_source(o, "finetuning_type"), "c.yaml:1");
@@ -194,6 +196,8 @@ static void contradictions(void **state)
     refused(FULL "global_batch_size: 8\ngradient_accumulation_steps: 2\n", HONE_E_USAGE, "keep one");
     refused(FULL "global_batch_size: 9\nper_device_train_batch_size: 2\n", HONE_E_USAGE, "multiple");
     refused(FULL "pack_length: 10\n", HONE_E_USAGE, "cannot hold");
+    refused(FULL "truncation: fit\n", HONE_E_USAGE, "set template");
+    refused(FULL "truncation: fit\nstage: pt\n", HONE_E_USAGE, "stage: pt has none");
     refused(FULL "lr_scheduler_kwargs: text\n", HONE_E_USAGE, "mapping");
 }
 
