@@ -28,6 +28,17 @@ hone_status hone_tokenizer_create(hone_tokenizer **out, const char *json, size_t
 void        hone_tokenizer_destroy(hone_tokenizer **tok);
 
 /*
+ * Changes to a tokenizer that no other thread uses yet. Tokens that the vocabulary lacks get the next free ids, as the
+ * reference's add_special_tokens (`special`: found in raw text) and add_tokens (else: in normalized text) give them; those
+ * that it has become added tokens with these flags. Empty contents are ignored. An id of -1 means that there is none.
+ */
+hone_status hone_tokenizer_add(hone_tokenizer *tok, const char *const *contents, size_t n, bool special) HONE_MUST_CHECK;
+void        hone_tokenizer_set_eos(hone_tokenizer *tok, int32_t id);
+void        hone_tokenizer_set_pad(hone_tokenizer *tok, int32_t id);
+/* Whether special tokens that stand in a text are split like any other text. */
+hone_status hone_tokenizer_set_split_special(hone_tokenizer *tok, bool split) HONE_MUST_CHECK;
+
+/*
  * Append the tokens of text[0..n) to `out` (it may hold tokens already; offsets count from this text's start).
  * `add_special`: also what the post-processor and tokenizer_config.json add (BOS, EOS).
  * Errors: E_DATA (ill-formed UTF-8, with the offset), E_NOMEM.

@@ -62,6 +62,7 @@ static hone_status add_one(tok_added_set *set, const tok_added *t, const tok_voc
         tok_added *old = &set->tokens.data[at];
 
         copy.content = old->content;
+        copy.normal = old->normal;
         copy.id = old->id;
         copy.special = t->special || old->special;      /* once special, always skipped in decoding */
         *old = copy;
@@ -148,10 +149,15 @@ hone_status tok_added_set_finish(tok_added_set *set, const tok_normalizer *nz, b
     hone_status st = HONE_OK;
 
     set->split_special = split_special;
+    set->raw.nodes.len = set->normal.nodes.len = 0;
+    memset(set->raw.first, 0, sizeof set->raw.first);
+    memset(set->normal.first, 0, sizeof set->normal.first);
     for (size_t i = 0; i < set->tokens.len; i++) {
         tok_added *t = &set->tokens.data[i];
         tok_view   v = { t->content, t->n, NULL, 0 };
 
+        hone_free(t->normal);
+        t->normal = NULL;
         if (t->normalized)
             HONE_GO(tok_normalize(nz, pair, &v));
         if (v.n != t->n || memcmp(v.s, t->content, v.n) != 0) {

@@ -252,7 +252,7 @@ void        tok_added_set_destroy(tok_added_set **set);
  * model's own, else the next free one. `content` is copied. */
 hone_status tok_added_set_add(tok_added_set *set, const tok_added *tokens, size_t n, const tok_vocab *vocab)
     HONE_MUST_CHECK;
-/* After the last: normalize the contents and build what finds them. `split_special`: special tokens are not to be found. */
+/* After the last (and again after further ones): normalize the contents and build what finds them. `split_special`: special tokens are not to be found. */
 hone_status tok_added_set_finish(tok_added_set *set, const tok_normalizer *nz, bool split_special) HONE_MUST_CHECK;
 const tok_added *tok_added_find(const tok_added_set *set, const char *content, size_t n);   /* NULL if absent */
 const tok_added *tok_added_at(const tok_added_set *set, int32_t id);                        /* NULL if absent */

@@ -153,6 +153,28 @@ void hone_tokenizer_destroy(hone_tokenizer **tok)
     *tok = NULL;
 }
 
+/* ---- changes ---- */
+
+hone_status hone_tokenizer_add(hone_tokenizer *t, const char *const *contents, size_t n, bool special)
+{
+    for (size_t i = 0; i < n; i++) {
+        tok_added a = { .content = (char *)(uintptr_t)contents[i], .n = strlen(contents[i]), .special = special,
+                        .normalized = !special };
+
+        HONE_TRY(tok_added_set_add(t->added, &a, 1, &t->vocab));
+    }
+    return tok_added_set_finish(t->added, t->normalizer, t->split_special);
+}
+
+hone_status hone_tokenizer_set_split_special(hone_tokenizer *t, bool split)
+{
+    t->split_special = split;
+    return tok_added_set_finish(t->added, t->normalizer, split);
+}
+
+void hone_tokenizer_set_eos(hone_tokenizer *t, int32_t id) { t->eos = id; }
+void hone_tokenizer_set_pad(hone_tokenizer *t, int32_t id) { t->pad = id; }
+
 /* ---- encoding ---- */
 
 /* Text without added tokens, already normalized. */
