@@ -90,6 +90,11 @@ const char *data_view_eval_name(const data_view *v)
     return v->options->eval_dataset.n ? "eval_dataset" : "held out (val_size)";
 }
 
+const char *data_view_kind(const hone_sample *s)
+{
+    return s->rejected_ids ? ", chosen" : s->desirable == 1 ? ", desirable" : s->desirable == 0 ? ", undesirable" : "";
+}
+
 void data_view_clean(hone_str *out, const char *s, size_t n)
 {
     for (size_t i = 0; i < n;) {

@@ -23,6 +23,8 @@ typedef struct data_histogram { int64_t width, buckets, most, counts[DATA_BUCKET
 data_histogram data_view_histogram(const hone_dataset *dataset);
 /* "dataset", "held out (val_size)", … */
 const char    *data_view_eval_name(const data_view *view);
+/* "", or what else a sample is: ", chosen", ", desirable", … */
+const char    *data_view_kind(const hone_sample *sample);
 /* Append a text without what a terminal or browser would act on: control characters and stray bytes become \xNN. */
 void           data_view_clean(hone_str *out, const char *s, size_t n);
 /* Append the line on steps, and that on packs. */
@@ -34,7 +36,8 @@ hone_status data_view_text(const data_view *view, hone_str *out) HONE_MUST_CHECK
 hone_status data_view_html(const data_view *view, hone_str *out) HONE_MUST_CHECK;
 /*
  * One object a line on standard output, in data order, train then validation; documents of a stream are whole:
- * {"source", "row", "ids", "labels"}, or {"source", "row", "dropped"} with the reason.
+ * {"source", "row", "ids", "labels"}, or {"source", "row", "dropped"} with the reason. Preference rows have chosen_ids,
+ * chosen_labels, rejected_ids and rejected_labels; feedback rows ids, labels and desirable.
  */
 hone_status data_view_json(const data_view *view) HONE_MUST_CHECK;
 

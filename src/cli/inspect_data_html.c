@@ -132,9 +132,13 @@ static hone_status put_samples(const data_view *v, hone_str *out, const hone_dat
 
         hone_str_printf(out, "<h3>Sample %lld</h3>\n<p>", (long long)i);
         put_text(out, hone_dataset_source_path(d, s.source));
-        hone_str_printf(out, ", line %lld: %lld tokens, %lld with a loss</p>\n", (long long)s.line, (long long)s.n,
-                        (long long)s.supervised);
+        hone_str_printf(out, ", line %lld: %lld tokens, %lld with a loss%s</p>\n", (long long)s.line, (long long)s.n,
+                        (long long)s.supervised, data_view_kind(&s));
         HONE_TRY(put_tokens(v, out, s.ids, s.labels, s.n));
+        if (s.rejected_ids) {
+            hone_str_printf(out, "<p>rejected: %lld tokens</p>\n", (long long)s.rejected_n);
+            HONE_TRY(put_tokens(v, out, s.rejected_ids, s.rejected_labels, s.rejected_n));
+        }
     }
     return HONE_OK;
 }

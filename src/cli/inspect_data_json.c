@@ -57,8 +57,14 @@ static hone_status put_sample(hone_str *out, const hone_dataset *d, int64_t i)
     hone_sample s = hone_dataset_at(d, i);
 
     put_place(out, d, s.source, s.row);
-    put_numbers(out, "ids", s.ids, s.n);
-    put_numbers(out, "labels", s.labels, s.n);
+    put_numbers(out, s.rejected_ids ? "chosen_ids" : "ids", s.ids, s.n);
+    put_numbers(out, s.rejected_ids ? "chosen_labels" : "labels", s.labels, s.n);
+    if (s.rejected_ids) {
+        put_numbers(out, "rejected_ids", s.rejected_ids, s.rejected_n);
+        put_numbers(out, "rejected_labels", s.rejected_labels, s.rejected_n);
+    }
+    if (s.desirable >= 0)
+        hone_str_printf(out, ", \"desirable\": %s", s.desirable ? "true" : "false");
     hone_str_puts(out, "}\n");
     return flush(out, FLUSH);
 }

@@ -65,7 +65,10 @@ static void plain(const data_view *v, hone_str *out)
         hone_str_puts(out, "\033[0m");
 }
 
-static hone_status put_sample_text(const data_view *v, hone_str *out, const hone_sample *s)
+/* A sequence of tokens with their labels. */
+typedef struct tokens { const int32_t *ids, *labels; int64_t n; } tokens;
+
+static hone_status put_token_text(const data_view *v, hone_str *out, const tokens *s)
 {
     hone_str    run = HONE_STR_INIT;
     hone_status st = HONE_OK;
@@ -92,8 +95,7 @@ out:
     return st;
 }
 
-static void put_numbers(const data_view *v, hone_str *out, const hone_sample *s, const char *name,
-                        const int32_t *numbers)
+static void put_numbers(const data_view *v, hone_str *out, const tokens *s, const char *name, const int32_t *numbers)
 {
     hone_str_printf(out, "%s", name);
     for (int64_t t = 0; t < HONE_MIN(s->n, (int64_t)SHOWN_IDS); t++) {
@@ -107,6 +109,15 @@ static void put_numbers(const data_view *v, hone_str *out, const hone_sample *s,
     hone_str_putc(out, '\n');
 }
 
+static hone_status put_tokens(const data_view *v, hone_str *out, tokens s)
+{
+    if (v->tokenizer)
+        HONE_TRY(put_token_text(v, out, &s));
+    put_numbers(v, out, &s, "ids:   ", s.ids);
+    put_numbers(v, out, &s, "labels:", s.labels);
+    return HONE_OK;
+}
+
 static hone_status put_samples(const data_view *v, hone_str *out)
 {
     int64_t n = HONE_MIN(v->samples, hone_dataset_len(v->train));
@@ -116,13 +127,14 @@ static hone_status put_samples(const data_view *v, hone_str *out)
     for (int64_t i = 0; i < n; i++) {
         hone_sample s = hone_dataset_at(v->train, i);
 
-        hone_str_printf(out, "\nsample %lld (%s, line %lld): %lld tokens, %lld with a loss\n", (long long)i,
+        hone_str_printf(out, "\nsample %lld (%s, line %lld): %lld tokens, %lld with a loss%s\n", (long long)i,
                         hone_dataset_source_path(v->train, s.source), (long long)s.line, (long long)s.n,
-                        (long long)s.supervised);
-        if (v->tokenizer)
-            HONE_TRY(put_sample_text(v, out, &s));
-        put_numbers(v, out, &s, "ids:   ", s.ids);
-        put_numbers(v, out, &s, "labels:", s.labels);
+                        (long long)s.supervised, data_view_kind(&s));
+        HONE_TRY(put_tokens(v, out, (tokens){ s.ids, s.labels, s.n }));
+        if (s.rejected_ids) {
+            hone_str_printf(out, "rejected: %lld tokens\n", (long long)s.rejected_n);
+            HONE_TRY(put_tokens(v, out, (tokens){ s.rejected_ids, s.rejected_labels, s.rejected_n }));
+        }
     }
     return hone_str_ok(out);
 }
