@@ -32,6 +32,7 @@ typedef enum hone_when { HONE_WHEN_VALUES(HONE_VALUE_ENUM_) } hone_when;
 typedef enum hone_bad_rows { HONE_BAD_ROWS_VALUES(HONE_VALUE_ENUM_) } hone_bad_rows;
 typedef enum hone_truncation { HONE_TRUNCATION_VALUES(HONE_VALUE_ENUM_) } hone_truncation;
 typedef enum hone_packing_strategy { HONE_PACKING_STRATEGY_VALUES(HONE_VALUE_ENUM_) } hone_packing_strategy;
+typedef enum hone_mix_strategy { HONE_MIX_VALUES(HONE_VALUE_ENUM_) } hone_mix_strategy;
 typedef enum hone_recompute { HONE_RECOMPUTE_VALUES(HONE_VALUE_ENUM_) } hone_recompute;
 typedef enum hone_nonfinite { HONE_NONFINITE_VALUES(HONE_VALUE_ENUM_) } hone_nonfinite;
 typedef enum hone_data_format { HONE_DATA_FORMAT_VALUES(HONE_VALUE_ENUM_) } hone_data_format;

@@ -48,6 +48,9 @@
     V(TRUNCATION_ERROR, "error") V(TRUNCATION_DROP, "drop") V(TRUNCATION_CUT_LEFT, "cut-left")                         \
     V(TRUNCATION_CUT_RIGHT, "cut-right") V(TRUNCATION_FIT, "fit") V(TRUNCATION_AUTO, "auto")
 #define HONE_PACKING_STRATEGY_VALUES(V) V(PACKING_BEST_FIT, "best_fit") V(PACKING_GREEDY, "greedy")
+#define HONE_MIX_VALUES(V)                                                                                             \
+    V(MIX_CONCAT, "concat") V(MIX_INTERLEAVE_UNDER, "interleave_under") V(MIX_INTERLEAVE_OVER, "interleave_over")      \
+    V(MIX_INTERLEAVE_ONCE, "interleave_once")
 #define HONE_RECOMPUTE_VALUES(V) V(RECOMPUTE_NONE, "none") V(RECOMPUTE_LAYER, "layer")
 #define HONE_NONFINITE_VALUES(V) V(NONFINITE_STOP, "stop") V(NONFINITE_SKIP, "skip")
 #define HONE_OP_POLICY_CHOICES_ "auto|native|custom"     /* in the order of hone_op_policy, runtime/ctx.h */
@@ -264,12 +267,12 @@
       "off for sft")                                                                                                   \
     B(YES,   neat_packing, "false", "as packing (hone's always keeps samples apart); turns it on")                     \
     F(YES,   val_size, "0.0", 0, HONE_ANY_, "held-out rows: a share if below 1, else a count")                         \
-    B(LATER, eval_on_each_dataset, "false", "one evaluation loss per data set")                                        \
+    B(RUN,   eval_on_each_dataset, "false", "an evaluation loss for each of eval_dataset as well (eval_NAME_loss)")    \
     B(LATER, streaming, "false", "read the data while training")                                                       \
     I(NOOP,  buffer_size, "16384", 1, HONE_ANY_, "acts with streaming")                                                \
-    E(LATER, mix_strategy, "concat", "concat|interleave_under|interleave_over|interleave_once", "how data sets "       \
-      "are joined")                                                                                                    \
-    L(LATER, interleave_probs, "null", "share of each data set while interleaving")                                    \
+    E(YES,   mix_strategy, "concat", HONE_CHOICES_(HONE_MIX_VALUES), "how data sets are joined: one after another; or " \
+      "in turn until the first is through, until all are (the others begin again), or each row once")                  \
+    L(YES,   interleave_probs, "null", "share of each data set while interleaving; null = in turn")                    \
     B(NOOP,  overwrite_cache, "false", "hone caches no rows")                                                          \
     I(NOOP,  preprocessing_batch_size, "1000", 1, HONE_ANY_, "rows are packed over the whole data, not in batches")    \
     I(NOOP,  preprocessing_num_workers, "null", 1, HONE_ANY_, "see threads; the result depends on neither")            \
