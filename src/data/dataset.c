@@ -18,11 +18,11 @@ hone_status dataset_add_set(hone_dataset *d, const char *name)
     return HONE_E_NOMEM;
 }
 
-hone_status dataset_add_file(hone_dataset *d, const char *path)
+hone_status dataset_add_file(hone_dataset *d, const char *path, int32_t set)
 {
     char *copy = hone_strdup(path);
 
-    if (copy && HONE_VEC_PUSH(&d->files, (dataset_file){ copy, (int32_t)d->sets.len - 1 }) == HONE_OK)
+    if (copy && HONE_VEC_PUSH(&d->files, (dataset_file){ copy, set }) == HONE_OK)
         return HONE_OK;
     hone_free(copy);
     return HONE_E_NOMEM;

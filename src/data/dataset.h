@@ -67,6 +67,12 @@ typedef struct hone_dataset_report {
     int64_t n_notes;                        /* one for each row that is not KEPT */
 } hone_dataset_report;
 
+/* How far the making of samples has come. */
+typedef struct hone_dataset_progress {
+    int64_t rows, bytes;        /* done */
+    int64_t all_rows, all_bytes;    /* -1 = not known */
+} hone_dataset_progress;
+
 /* What rows are made into samples with. */
 typedef struct hone_dataset_context {
     const hone_options   *options;
@@ -74,6 +80,8 @@ typedef struct hone_dataset_context {
     const hone_chat      *chat;             /* NULL: no rows of messages */
     const struct hone_slots *slots;         /* of the named template (`template`), in place of `chat`; NULL without one */
     const hone_log       *log; /* is told the counts and the first of the rows that were left out; may be NULL */
+    void                (*progress)(void *arg, const hone_dataset_progress *progress);  /* called now and then; may be NULL */
+    void                 *progress_arg;
     const char           *model_dir;        /* whose tokenizer and template these are; needed with `tokenized_path` */
     bool                  listing;          /* for looking at: bad and long rows are noted, nothing is refused for them */
     bool                  documents;        /* of a stream (stage pt, packing): keep its documents, do not cut it */

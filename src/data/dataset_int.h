@@ -53,6 +53,8 @@ typedef struct dataset_sink {
     const char *name;       /* NULL: memory, then a temporary file */
 } dataset_sink;
 
+typedef struct dataset_sinks { dataset_sink train, eval; } dataset_sinks;
+
 static inline const dataset_entry *dataset_entry_at(const hone_dataset *d, int64_t i)
 {
     return (const dataset_entry *)d->samples.data + i;
@@ -61,8 +63,7 @@ static inline const dataset_entry *dataset_entry_at(const hone_dataset *d, int64
 /* Owns: hone_dataset_destroy, also after a failure. */
 hone_status dataset_create(hone_dataset **out, const dataset_sink *sink) HONE_MUST_CHECK;
 hone_status dataset_add_set(hone_dataset *d, const char *name) HONE_MUST_CHECK;
-/* A file of the newest set. */
-hone_status dataset_add_file(hone_dataset *d, const char *path) HONE_MUST_CHECK;
+hone_status dataset_add_file(hone_dataset *d, const char *path, int32_t set) HONE_MUST_CHECK;
 /* Note what became of a row that is not kept as it is. */
 hone_status dataset_note(hone_dataset *d, dataset_place place, hone_row_fate fate, int64_t tokens,
                          const char *why) HONE_MUST_CHECK;
@@ -72,6 +73,9 @@ hone_status dataset_place_row(hone_dataset *d, const hone_dataset_context *c, co
                               dataset_place place) HONE_MUST_CHECK;
 /* No row comes any more: the samples can be read. */
 hone_status dataset_finish(hone_dataset *d) HONE_MUST_CHECK;
+/* Make the samples of `dataset` and `eval_dataset`. On failure either may be half made; the caller destroys them. */
+hone_status dataset_read(hone_dataset **train, hone_dataset **eval, const hone_dataset_context *c,
+                         const dataset_sinks *sinks) HONE_MUST_CHECK;
 /* Refuse bad rows and rows that are too long, where the options say so, of both parts (the second may be NULL); and a
  * part with nothing left. */
 hone_status dataset_check(const hone_dataset *d, const hone_dataset *held_out, const hone_options *o,

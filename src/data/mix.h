@@ -58,8 +58,8 @@ typedef struct hone_mix hone_mix;
  *   interleave_once   the same, but a data set that is through gives no more rows: every row once
  *
  * as interleave_datasets of the Hugging Face library datasets has them. `probs` [n] may be NULL, and sum to 1. With concat,
- * rows[i] may be -1: not known before hone_mix_end.
- * Errors: E_DATA (an empty data set cannot be interleaved), E_USAGE (a mixture of more than 10^12 rows).
+ * rows[i] may be -1: not known before hone_mix_end. Where data sets begin again or end the others, none may be empty.
+ * Errors: E_USAGE (a mixture of more than 10^12 rows), E_NOMEM.
  */
 hone_status hone_mix_create(hone_mix **out, hone_mix_strategy strategy, const int64_t *rows, const double *probs, int32_t n,
                             uint64_t seed) HONE_MUST_CHECK;

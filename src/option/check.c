@@ -1,5 +1,7 @@
 /* Checks between options, and the values that follow from others. */
 #include <float.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "option/option_int.h"
 
@@ -76,6 +78,44 @@ out:
     hone_str_deinit(&value);
     hone_str_deinit(&def);
     return st;
+}
+
+static hone_status check_probs(const hone_options *o)
+{
+    bool   all = o->mix_strategy == HONE_MIX_INTERLEAVE_OVER || o->mix_strategy == HONE_MIX_INTERLEAVE_ONCE;
+    double sum = 0;
+
+    for (size_t i = 0; i < o->interleave_probs.n; i++) {
+        const char *text = o->interleave_probs.v[i];
+        char       *end;
+        double      p = strtod(text, &end);
+
+        REFUSE_IF(end == text || *end || !(p >= 0) || p > 1, interleave_probs,
+                  "interleave_probs: \"%.80s\" is no number from 0 to 1", text);
+        REFUSE_IF(p == 0 && all, interleave_probs, "interleave_probs: a data set of probability 0 is never through, and "
+                  "mix_strategy: %s waits for it; leave it out of dataset", hone_option_choice("mix_strategy", o->mix_strategy));
+        sum += p;
+    }
+    REFUSE_IF(fabs(sum - 1) > 1e-8, interleave_probs, "interleave_probs sum to %.9g, not to 1", sum);
+    return HONE_OK;
+}
+
+static hone_status check_mix(const hone_options *o)
+{
+    size_t n = o->interleave_probs.n;
+
+    REFUSE_IF(o->eval_on_each_dataset && !o->eval_dataset.n, eval_on_each_dataset,
+              "eval_on_each_dataset evaluates each data set of eval_dataset, which is missing");
+    if (n == 0)
+        return HONE_OK;
+    REFUSE_IF(o->mix_strategy == HONE_MIX_CONCAT, interleave_probs,
+              "interleave_probs says how data sets are interleaved, and mix_strategy: concat does not; set mix_strategy to "
+              "interleave_under, interleave_over or interleave_once");
+    REFUSE_IF(o->dataset.n && o->dataset.n != n, interleave_probs,
+              "interleave_probs has %zu numbers for %zu data sets (dataset)", n, o->dataset.n);
+    REFUSE_IF(o->eval_dataset.n && o->eval_dataset.n != n, interleave_probs,
+              "interleave_probs has %zu numbers for %zu data sets (eval_dataset)", n, o->eval_dataset.n);
+    return check_probs(o);
 }
 
 static hone_status check_data(const hone_options *o)
@@ -186,6 +226,7 @@ hone_status hone_option_validate(hone_options *o, const hone_options *defaults)
     HONE_TRY(refuse_unimplemented(o, defaults));
     HONE_TRY(settle(o));
     HONE_TRY(check_data(o));
+    HONE_TRY(check_mix(o));
     HONE_TRY(check_training(o));
     return HONE_OK;
 }
