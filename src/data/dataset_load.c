@@ -153,7 +153,7 @@ static hone_status create_dataset(hone_dataset **out, const loading *l, const ho
     for (size_t i = 0; i < names->n; i++)
         HONE_TRY(dataset_add_set(*out, names->v[i]));
     for (size_t i = 0; i < sources->len; i++)
-        HONE_TRY(dataset_add_file(*out, sources->data[i].path, hone_rows_set(l->rows, (int32_t)i)));
+        HONE_TRY(dataset_add_file(*out, sources->data[i].path, sources->data[i].set));
     return HONE_OK;
 }
 

@@ -15,8 +15,8 @@ enum { MAX_ENDED = 32 };                        /* files that stay open behind a
 typedef struct stream {
     const char    *name;        /* borrowed */
     size_t         first, n;    /* its sources */
-    int64_t        limit;       /* rows of a pass, the first ones: max_samples; -1 = all */
-    int64_t        samples;     /* num_samples of dataset_info.json, -1 = not given */
+    int64_t        samples;     /* rows to draw, -1 = all */
+    int64_t        limit;       /* of them the first so many, -1 = all */
     int64_t        count;       /* rows of a pass, -1 = not known yet */
     hone_pick     *pick;        /* which rows a pass takes; NULL = all up to the limit */
     size_t         file;        /* the open one, from 0 */
@@ -49,25 +49,16 @@ void hone_row_batch_deinit(hone_row_batch *b)
 
 static hone_status find_sources(hone_rows *r, const hone_strings *names)
 {
-    const hone_options *o = r->context->options;
+    HONE_TRY(hone_sources_find(&r->sources, names, r->context->options));
+    for (size_t i = 0; i < r->sources.len; i++) {
+        const hone_source *source = &r->sources.data[i];
+        stream            *s = &r->streams[source->set];
 
-    for (size_t i = 0; i < names->n; i++) {
-        stream       *s = &r->streams[i];
-        const json_t *samples;
-
-        *s = (stream){ .name = names->v[i], .first = r->sources.len, .count = -1, .samples = -1,
-                       .limit = o->max_samples == HONE_INT_NULL ? -1 : o->max_samples };
-        HONE_TRY(hone_sources_find(&r->sources, &(hone_strings){ &names->v[i], 1 }, o));
-        s->n = r->sources.len - s->first;
-        samples = s->n ? json_object_get(r->sources.data[s->first].info, "num_samples") : NULL;
-        if (!samples || json_is_null(samples))
-            continue;
-        HONE_CHECK(json_is_integer(samples) && json_integer_value(samples) > 0, HONE_E_FORMAT,
-                   "dataset_info.json: num_samples of \"%s\" must be a number of rows from 1", s->name);
-        s->samples = json_integer_value(samples);
-    }
-    for (size_t i = 0; i < r->sources.len; i++)
+        if (s->n++ == 0)
+            *s = (stream){ .name = source->name, .first = i, .n = 1, .count = -1, .samples = source->num_samples,
+                           .limit = source->max_rows };
         HONE_TRY(HONE_VEC_PUSH(&r->formats, HONE_ROWS_AUTO));
+    }
     return HONE_OK;
 }
 
@@ -197,15 +188,6 @@ int64_t hone_rows_bytes(const hone_rows *r)
 }
 
 const hone_sources *hone_rows_sources(const hone_rows *r) { return &r->sources; }
-
-int32_t hone_rows_set(const hone_rows *r, int32_t source)
-{
-    size_t i = 0;
-
-    while ((size_t)source >= r->streams[i].first + r->streams[i].n)
-        i++;
-    return (int32_t)i;
-}
 
 /* ---- reading ---- */
 

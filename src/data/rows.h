@@ -50,7 +50,5 @@ hone_status hone_rows_count(hone_rows *rows, int64_t *count) HONE_MUST_CHECK;
 /* About how many bytes of rows there are, -1 if the sizes of the files do not tell. */
 int64_t             hone_rows_bytes(const hone_rows *rows);
 const hone_sources *hone_rows_sources(const hone_rows *rows);
-/* Which of `names` a source is a file of. */
-int32_t             hone_rows_set(const hone_rows *rows, int32_t source);
 
 #endif /* HONE_DATA_ROWS_H */
