@@ -1,10 +1,15 @@
+/* Sources: what `dataset` names. */
 #include "data/source.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "data/reader.h"
+#include "data/source_int.h"
 
-static const hone_row_columns default_columns = {
+const hone_row_columns source_default_columns = {
     .prompt = "instruction", .query = "input", .response = "output", .history = "history", .system = "system",
     .messages = "conversations", .tools = "tools", .role_tag = "from", .content_tag = "value", .user_tag = "human",
     .assistant_tag = "gpt", .observation_tag = "observation", .function_tag = "function_call", .system_tag = "system",
@@ -12,10 +17,12 @@ static const hone_row_columns default_columns = {
     .audios = "audios",
 };
 
-static bool is_data_file(const char *path)
-{
-    return hone_ends_with(path, ".json") || hone_ends_with(path, ".jsonl") || hone_ends_with(path, ".txt");
-}
+typedef struct finder {
+    hone_sources       *out;
+    const hone_options *options;
+    char               *info_path;
+    json_t             *info;       /* dataset_info.json, NULL if there is none */
+} finder;
 
 static hone_row_format option_format(int choice)
 {
@@ -25,192 +32,160 @@ static hone_row_format option_format(int choice)
     return formats[choice];
 }
 
-static hone_status refuse_unknown(const json_t *entry, const char *const *known, const char *what, const char *name)
+static void source_deinit(hone_source *s)
 {
-    const char *key;
-    json_t     *value;
+    hone_free(s->path);
+    hone_free(s->name);
+    json_decref(s->info);
+    json_decref(s->renames);
+}
 
-    json_object_foreach((json_t *)entry, key, value) {
-        bool found = false;
+/* Append a source like `s` for each file. */
+static hone_status add_files(finder *f, const hone_source *s, const source_paths *paths)
+{
+    for (size_t i = 0; i < paths->len; i++) {
+        hone_source one = *s;
 
-        for (size_t i = 0; known[i]; i++)
-            found |= strcmp(key, known[i]) == 0;
-        HONE_CHECK(found, HONE_E_UNSUPPORTED, "dataset_info.json: %s \"%s\" of \"%s\" is not implemented", what, key,
-                   name);
+        one.path = hone_strdup(paths->data[i]);
+        one.name = hone_strdup(s->name);
+        json_incref(one.info);
+        json_incref(one.renames);
+        if (!one.path || !one.name || HONE_VEC_PUSH(f->out, one) != HONE_OK) {
+            source_deinit(&one);
+            return HONE_E_NOMEM;
+        }
     }
     return HONE_OK;
 }
 
-static const char *text(const json_t *object, const char *key)
+static bool is_hub(const char *dir) { return strcmp(dir, "ONLINE") == 0 || hone_starts_with(dir, "REMOTE:"); }
+
+static hone_status read_info(finder *f)
 {
-    return json_string_value(json_object_get(object, key));
-}
+    const char *dir = f->options->dataset_dir;
 
-/* With a `columns` object, only what it names exists; the same for `tags`. */
-static hone_status read_columns(hone_source *s, const char *name)
-{
-    static const char *const known_columns[] = { "prompt", "query",    "response", "history",
-                                                 "system", "messages", "tools",    NULL };
-    static const char *const known_tags[] = { "role_tag", "content_tag", "user_tag", "assistant_tag", "observation_tag",
-                                              "system_tag", "function_tag", NULL };
-    const json_t *columns = json_object_get(s->info, "columns"), *tags = json_object_get(s->info, "tags");
-
-    s->columns.history = s->columns.system = s->columns.tools = NULL;
-    s->columns.chosen = s->columns.rejected = s->columns.kto_tag = NULL;
-    s->columns.images = s->columns.videos = s->columns.audios = NULL;
-    if (columns) {
-        HONE_TRY(refuse_unknown(columns, known_columns, "column", name));
-        s->columns.prompt = text(columns, "prompt");
-        s->columns.query = text(columns, "query");
-        s->columns.response = text(columns, "response");
-        s->columns.history = text(columns, "history");
-        s->columns.system = text(columns, "system");
-        s->columns.messages = text(columns, "messages");
-        s->columns.tools = text(columns, "tools");
-    }
-    if (!tags)
-        return HONE_OK;
-    HONE_TRY(refuse_unknown(tags, known_tags, "tag", name));
-    s->columns.role_tag = text(tags, "role_tag");
-    s->columns.content_tag = text(tags, "content_tag");
-    s->columns.user_tag = text(tags, "user_tag");
-    s->columns.assistant_tag = text(tags, "assistant_tag");
-    s->columns.observation_tag = text(tags, "observation_tag");
-    s->columns.function_tag = text(tags, "function_tag");
-    s->columns.system_tag = text(tags, "system_tag");
-    HONE_CHECK(s->columns.role_tag && s->columns.content_tag && s->columns.user_tag && s->columns.assistant_tag,
-               HONE_E_FORMAT,
-               "dataset_info.json: \"%s\" gives \"tags\" without role_tag, content_tag, user_tag or assistant_tag; a "
-               "tag that is left out has no default then, and every row would be dropped",
-               name);
-    return HONE_OK;
-}
-
-static bool is(const char *tag, const char *name) { return tag && strcmp(tag, name) == 0; }
-
-/* Rows in the spelling of chat templates: they need no translation, and may hold more (tool calls, reasoning). */
-static bool is_openai(const hone_row_columns *c)
-{
-    return is(c->role_tag, "role") && is(c->content_tag, "content") && is(c->user_tag, "user")
-           && is(c->assistant_tag, "assistant") && (!c->system_tag || is(c->system_tag, "system"))
-           && (!c->observation_tag || is(c->observation_tag, "tool"));
-}
-
-static hone_status from_info(hone_source *s, const char *name, json_t *entry, const char *dir)
-{
-    static const char *const known[] = { "file_name", "formatting", "columns", "tags", "ranking", "split", NULL };
-    const char *file = text(entry, "file_name"), *formatting = text(entry, "formatting"),
-               *split = text(entry, "split");
-
-    s->info = json_incref(entry);
-    s->columns = default_columns;
-    HONE_TRY(refuse_unknown(entry, known, "key", name));
-    HONE_CHECK(!json_is_true(json_object_get(entry, "ranking")), HONE_E_USAGE,
-               "data set \"%s\" holds preference pairs (ranking), which stage sft and pt do not train on", name);
-    HONE_CHECK(!split || strcmp(split, "train") == 0, HONE_E_UNSUPPORTED,
-               "dataset_info.json: split \"%s\" of \"%s\": a local file "
-               "has the split train only",
-               split, name);
-    HONE_CHECK(file, HONE_E_FORMAT, "dataset_info.json: \"%s\" has no \"file_name\"; hone reads local files", name);
-    s->path = file[0] == '/' ? hone_strdup(file) : hone_path_join(dir, file);
-    if (!s->path)
+    f->info_path = hone_path_join(dir, "dataset_info.json");
+    if (!f->info_path)
         return HONE_E_NOMEM;
-    if (!formatting || strcmp(formatting, "alpaca") == 0)
-        s->format = HONE_ROWS_ALPACA;
-    else if (strcmp(formatting, "sharegpt") == 0 || strcmp(formatting, "openai") == 0)
-        s->format = HONE_ROWS_SHAREGPT;
-    else
-        return HONE_FAIL(HONE_E_UNSUPPORTED,
-                         "dataset_info.json: formatting \"%s\" of \"%s\" is not implemented; hone has alpaca, "
-                         "sharegpt and openai",
-                         formatting, name);
-    HONE_TRY(read_columns(s, name));
-    if (s->format == HONE_ROWS_SHAREGPT && is_openai(&s->columns))
-        s->format = HONE_ROWS_MESSAGES;
+    if (is_hub(dir) || !hone_path_exists(f->info_path))
+        return HONE_OK;
+    HONE_TRY(hone_json_read(&f->info, f->info_path));
+    HONE_CHECK(json_is_object(f->info) || json_is_array(f->info), HONE_E_FORMAT,
+               "%s: must be an object (of names, as LLaMA-Factory has it) or an array (as ms-swift has it), not %s",
+               f->info_path, hone_json_type_name(f->info));
     return HONE_OK;
 }
 
-static hone_status unknown_name(const char *name, const json_t *info, const char *path)
+static hone_status unknown_name(const finder *f, const char *name)
 {
-    const char *names[512], *key, *near;
-    json_t     *value;
-    size_t      n = 0;
+    const char *dir = f->options->dataset_dir, *near = dataset_info_nearest(f->info, name);
 
-    json_object_foreach((json_t *)info, key, value)
-        if (n < HONE_COUNTOF(names))
-            names[n++] = key;
-    near = hone_nearest_name(name, names, n);
-    return HONE_FAIL(
-        HONE_E_USAGE,
-        "data set \"%s\" is neither a file nor a name in %s%s%s%s; give a path that ends in .json, .jsonl or .txt, "
-        "or add the name there",
-        name, path, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    HONE_CHECK(!is_hub(dir), HONE_E_UNSUPPORTED,
+               "data set \"%s\": with dataset_dir \"%s\" it is on a hub, and hone downloads nothing; download it and give "
+               "the path of its files", name, dir);
+    HONE_CHECK(!hone_starts_with(name, "hf::") && !hone_starts_with(name, "ms::"), HONE_E_UNSUPPORTED,
+               "data set \"%s\" is on a hub, and hone downloads nothing; download it and give the path of its files", name);
+    HONE_CHECK(!hone_reader_knows(name) && name[0] != '/' && name[0] != '.', HONE_E_IO, "cannot open %s: %s", name,
+               strerror(ENOENT));
+    HONE_CHECK(f->info, HONE_E_USAGE, "data set \"%s\" is neither a file nor a folder, and there is no %s that could name "
+               "it", name, f->info_path);
+    return HONE_FAIL(HONE_E_USAGE,
+                     "data set \"%s\" is neither a file, nor a folder, nor a name in %s%s%s%s; give the path of its files, "
+                     "or add the name there", name, f->info_path, near ? " (did you mean " : "", near ? near : "",
+                     near ? "?)" : "");
 }
 
-static hone_status look_up(hone_source *s, const char *name, const char *dir)
+/* The files of this name or path, if there is such a thing. */
+static hone_status find_plain(finder *f, hone_source *s, const char *name, bool *found)
 {
-    hone_status st = HONE_OK;
-    char       *path = hone_path_join(dir, "dataset_info.json");
-    json_t     *info = NULL, *entry;
+    source_paths paths = { NULL, 0, 0 };
+    char        *path = NULL;
+    hone_status  st = HONE_OK;
+    bool         in_info = false;
 
-    HONE_GO(path ? HONE_OK : HONE_E_NOMEM);
-    if (!hone_path_exists(path) && hone_path_exists(name)) {
-        st = HONE_FAIL(HONE_E_UNSUPPORTED, "%s: hone reads .json, .jsonl and .txt files", name);
-        goto out;
-    }
-    if (!hone_path_exists(path)) {
-        st = HONE_FAIL(HONE_E_USAGE, "data set \"%s\" is no file, and there is no %s that could name it", name, path);
-        goto out;
-    }
-    HONE_GO(hone_json_read(&info, path));
-    entry = json_object_get(info, name);
-    HONE_GO(json_is_object(entry) ? from_info(s, name, entry, dir) : unknown_name(name, info, path));
+    HONE_GO(f->info ? dataset_info_find(s, &path, &in_info, f->info, f->info_path, name, f->options->stage) : HONE_OK);
+    HONE_GO(source_expand(&paths, found, in_info ? path : name));
+    HONE_GO_CHECK(*found || !in_info, HONE_E_IO, "cannot open %s: %s", path, strerror(ENOENT));
+    if (f->options->data_format != HONE_DATA_FORMAT_AUTO)
+        s->format = option_format(f->options->data_format);
+    if (*found)
+        HONE_GO(add_files(f, s, &paths));
 out:
-    json_decref(info);
+    if (st != HONE_OK && in_info)
+        hone_status_context(st, "data set \"%s\" of %s", name, f->info_path);
+    source_paths_deinit(&paths);
     hone_free(path);
+    return st;
+}
+
+/* ms-swift's "name#count": the number, or -1. */
+static int64_t sample_count(const char *mark)
+{
+    size_t digits = mark ? strspn(mark + 1, "0123456789") : 0;
+
+    return digits && digits <= 18 && mark[1 + digits] == '\0' ? (int64_t)strtoll(mark + 1, NULL, 10) : -1;
+}
+
+/* The same with ms-swift's endings: "name#count" draws rows, "name:subset" is for hubs. */
+static hone_status find_with_ending(finder *f, hone_source *s, const char *name, bool *found)
+{
+    const char *mark = strrchr(name, '#'), *colon = strrchr(name, ':');
+    int64_t     count = sample_count(mark);
+    char       *base = hone_strndup(name, count >= 0 ? (size_t)(mark - name) : colon ? (size_t)(colon - name) : 0);
+    size_t      before = f->out->len;
+    hone_status st = HONE_OK;
+
+    *found = false;
+    HONE_GO(base ? HONE_OK : HONE_E_NOMEM);
+    if (!*base || (count < 0 && !hone_path_exists(base)))
+        goto out;
+    HONE_GO_CHECK(count >= 0, HONE_E_UNSUPPORTED, "data set \"%s\": \"%s\" would be a subset, which files have none of; "
+                  "name the files", name, colon);
+    HONE_GO_CHECK(count > 0, HONE_E_USAGE, "data set \"%s\": \"%s\" asks for no row at all", name, mark);
+    HONE_GO(find_plain(f, s, base, found));
+    for (size_t i = before; i < f->out->len; i++)
+        f->out->data[i].num_samples = count;
+out:
+    hone_free(base);
+    return st;
+}
+
+static hone_status find(finder *f, const char *name, int32_t set)
+{
+    const hone_options *o = f->options;
+    hone_source         s = { .columns = source_default_columns, .set = set, .num_samples = -1,
+                              .max_rows = o->max_samples == HONE_INT_NULL ? -1 : o->max_samples };
+    hone_status         st = HONE_OK;
+    bool                found;
+
+    s.name = hone_strdup(name);
+    HONE_GO(s.name ? HONE_OK : HONE_E_NOMEM);
+    HONE_GO(find_plain(f, &s, name, &found));
+    if (!found)
+        HONE_GO(find_with_ending(f, &s, name, &found));
+    HONE_GO(found ? HONE_OK : unknown_name(f, name));
+out:
+    source_deinit(&s);
     return st;
 }
 
 hone_status hone_sources_find(hone_sources *out, const hone_strings *names, const hone_options *o)
 {
-    for (size_t i = 0; i < names->n; i++) {
-        const char *name = names->v[i];
-        hone_source s = { .columns = default_columns, .format = option_format(o->data_format), .set = (int32_t)i,
-                          .num_samples = -1, .max_rows = o->max_samples == HONE_INT_NULL ? -1 : o->max_samples };
-        hone_status st;
+    hone_status st = HONE_OK;
+    finder      f = { .out = out, .options = o };
 
-        s.name = hone_strdup(name);
-        if (!s.name) {
-            st = HONE_E_NOMEM;
-        } else if (is_data_file(name)) {
-            s.path = hone_strdup(name);
-            st = s.path ? HONE_OK : HONE_E_NOMEM;
-        } else {
-            st = look_up(&s, name, o->dataset_dir);
-        }
-        if (st == HONE_OK && !is_data_file(s.path))
-            st = HONE_FAIL(HONE_E_UNSUPPORTED, "%s (data set \"%s\"): hone reads .json, .jsonl and .txt files", s.path,
-                           name);
-        if (st == HONE_OK && o->data_format != HONE_DATA_FORMAT_AUTO)
-            s.format = option_format(o->data_format);
-        if (st == HONE_OK)
-            st = HONE_VEC_PUSH(out, s);
-        if (st != HONE_OK) {
-            hone_free(s.path);
-            hone_free(s.name);
-            json_decref(s.info);
-            return st;
-        }
-    }
-    return HONE_OK;
+    HONE_GO(read_info(&f));
+    for (size_t i = 0; i < names->n; i++)
+        HONE_GO(find(&f, names->v[i], (int32_t)i));
+out:
+    json_decref(f.info);
+    hone_free(f.info_path);
+    return st;
 }
 
 void hone_sources_deinit(hone_sources *sources)
 {
-    for (size_t i = 0; i < sources->len; i++) {
-        hone_free(sources->data[i].path);
-        hone_free(sources->data[i].name);
-        json_decref(sources->data[i].info);
-    }
+    for (size_t i = 0; i < sources->len; i++)
+        source_deinit(&sources->data[i]);
     HONE_VEC_DEINIT(sources);
 }

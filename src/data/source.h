@@ -35,7 +35,7 @@ typedef struct hone_source {
     hone_row_format  format;
     hone_row_columns columns;   /* strings borrowed from `info` or static */
     json_t          *info;      /* the entry of LLaMA-Factory's dataset_info.json, or NULL */
-    const json_t    *renames;   /* of ms-swift's dataset_info.json: {a column of the file: its name here}; or NULL; borrowed */
+    json_t          *renames;   /* of ms-swift's dataset_info.json: {a column of the file: its name here}, or NULL */
     bool             ranking;   /* it says that the rows are pairs of a chosen and a rejected answer */
     int64_t          num_samples;   /* rows to draw from its data set, more than it has included; -1 = every row once */
     int64_t          max_rows;  /* of its data set (after that draw) the first so many; -1 = all */
@@ -43,8 +43,12 @@ typedef struct hone_source {
 
 typedef HONE_VEC(hone_source) hone_sources;
 
-/* Append the files that `names` mean. Errors: E_IO, E_FORMAT, E_USAGE (an unknown name, with the nearest one),
- * E_UNSUPPORTED. */
+/*
+ * Append the files that `names` mean: names in dataset_dir/dataset_info.json, paths of files and folders, patterns ("*",
+ * "?", "[…]" and "**" for folders below folders); each also with ms-swift's "#count".
+ * Errors: E_IO, E_FORMAT, E_USAGE (an unknown name, with the nearest one; an entry that does not go with the stage),
+ * E_UNSUPPORTED (what is not read here, with the way out).
+ */
 hone_status hone_sources_find(hone_sources *out, const hone_strings *names,
                               const hone_options *options) HONE_MUST_CHECK;
 void        hone_sources_deinit(hone_sources *sources);

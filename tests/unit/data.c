@@ -401,11 +401,8 @@ static void names_of_dataset_info(void **state)
     static const info_case cases[] = {
         { "{\"file_name\": \"a.jsonl\", \"ranking\": true}", HONE_E_USAGE, "preference pairs" },
         { "{\"hf_hub_url\": \"x/y\"}", HONE_E_UNSUPPORTED, "\"hf_hub_url\"" },
-        { "{\"file_name\": \"a.jsonl\", \"num_samples\": 3}", HONE_E_UNSUPPORTED, "\"num_samples\"" },
-        { "{\"file_name\": \"a.jsonl\", \"columns\": {\"images\": \"i\"}}", HONE_E_UNSUPPORTED, "column \"images\"" },
         { "{\"file_name\": \"a.jsonl\", \"formatting\": \"other\"}", HONE_E_UNSUPPORTED, "formatting \"other\"" },
         { "{\"file_name\": \"a.jsonl\", \"split\": \"test\"}", HONE_E_UNSUPPORTED, "split \"test\"" },
-        { "{\"file_name\": \"a.parquet\"}", HONE_E_UNSUPPORTED, "a.parquet" },
         { "{\"formatting\": \"alpaca\"}", HONE_E_FORMAT, "no \"file_name\"" },
         { "{\"file_name\": \"a.jsonl\", \"formatting\": \"sharegpt\", \"tags\": {\"role_tag\": \"role\"}}", HONE_E_FORMAT, "content_tag" },
         { "{\"file_name\": \"a.jsonl\"}", HONE_E_DATA, "no tokenizer.json" },
@@ -428,9 +425,6 @@ static void names_of_dataset_info(void **state)
     T_ERROR_HAS("did you mean mine?");
     T_OK(t_data_load(&d, "dataset: mine\ndataset_dir: '@'\ndata_format: ids\n"));
     assert_string_equal(t_data_ids(d.train, 0), "1 2");
-    t_data_write(&d, "a.csv", "a,b\n", 0);
-    T_STATUS(t_data_load(&d, "dataset: '@/a.csv'\n"), HONE_E_UNSUPPORTED);
-    T_ERROR_HAS(".json, .jsonl and .txt");
     t_data_close(&d);
 }
 
