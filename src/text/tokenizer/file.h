@@ -24,4 +24,7 @@ extern const char *const tok_model_keys[TOK_M_COUNT];
 hone_status tok_file_read_model(hone_tokenizer *t, const tok_file *f, tok_part model, const tok_part parts[TOK_M_COUNT],
                                 tok_part unknown) HONE_MUST_CHECK;
 
+/* Read an object of token: id into t's vocabulary; `name` says in errors which part of the file it is. */
+hone_status tok_file_stream_vocab(hone_tokenizer *t, const tok_file *f, tok_part p, const char *name) HONE_MUST_CHECK;
+
 #endif /* HONE_TEXT_TOKENIZER_FILE_H */

@@ -239,6 +239,15 @@ static hone_status stream_part(const tok_file *file, tok_part p, const char *nam
     return s->st;
 }
 
+hone_status tok_file_stream_vocab(hone_tokenizer *t, const tok_file *file, tok_part p, const char *name)
+{
+    stream      s = { .t = t, .what = "an object of token: id" };
+    hone_status st = stream_part(file, p, name, &vocab_callbacks, &s);
+
+    hone_str_deinit(&s.first);
+    return st;
+}
+
 /* ---- the models ---- */
 
 typedef struct model_file {
@@ -246,12 +255,6 @@ typedef struct model_file {
     const tok_part *parts;
     json_t         *v[TOK_M_VOCAB];
 } model_file;
-
-static hone_status stream_vocab(hone_tokenizer *t, const model_file *m, stream *s)
-{
-    *s = (stream){ .t = t, .first = s->first, .what = "an object of token: id" };
-    return stream_part(m->file, m->parts[TOK_M_VOCAB], "model.vocab", &vocab_callbacks, s);
-}
 
 static hone_status read_bpe(hone_tokenizer *t, const model_file *m, stream *s)
 {
@@ -262,7 +265,7 @@ static hone_status read_bpe(hone_tokenizer *t, const model_file *m, stream *s)
 
     HONE_CHECK(!m->v[TOK_M_DROPOUT] || (json_is_number(m->v[TOK_M_DROPOUT]) && json_number_value(m->v[TOK_M_DROPOUT]) == 0),
                HONE_E_UNSUPPORTED, "%s: model.dropout makes tokens random; set it to null", m->file->path);
-    HONE_TRY(stream_vocab(t, m, s));
+    HONE_TRY(tok_file_stream_vocab(t, m->file, m->parts[TOK_M_VOCAB], "model.vocab"));
     HONE_TRY(tok_bpe_create(&t->model, &t->vocab, &o));
     s->what = "a list of \"a b\" or [\"a\", \"b\"]";
     return stream_part(m->file, m->parts[TOK_M_MERGES], "model.merges", &merge_callbacks, s);
@@ -278,6 +281,7 @@ static hone_status read_unigram(hone_tokenizer *t, const model_file *m, stream *
     HONE_TRY(stream_part(m->file, m->parts[TOK_M_VOCAB], "model.vocab", &piece_callbacks, s));
     HONE_CHECK(!unk || (unk_id >= 0 && unk_id < t->vocab.end), HONE_E_FORMAT,
                "%s: model.unk_id is %lld; the vocabulary has %d tokens", m->file->path, unk_id, (int)t->vocab.end);
+    t->vocab.n = (size_t)t->vocab.end;      /* the reference counts all, repeated ones too */
     HONE_TRY(HONE_VEC_RESERVE(&s->scores, 1));
     HONE_TRY(tok_unigram_create_take(&t->model, &t->vocab, s->scores.data, (int32_t)unk_id, json_is_true(m->v[TOK_M_FALLBACK])));
     s->scores.data = NULL;
@@ -288,17 +292,19 @@ static hone_status read_wordpiece(hone_tokenizer *t, const model_file *m, stream
 {
     long long max = json_integer_value(m->v[TOK_M_MAX_CHARS]);
 
+    (void)s;
     HONE_CHECK(m->v[TOK_M_MAX_CHARS] && max >= 0, HONE_E_FORMAT, "%s: a WordPiece model needs \"max_input_chars_per_word\", a "
                "whole number from 0 up", m->file->path);
     HONE_CHECK(m->v[TOK_M_PREFIX], HONE_E_FORMAT, "%s: a WordPiece model needs \"continuing_subword_prefix\"", m->file->path);
-    HONE_TRY(stream_vocab(t, m, s));
+    HONE_TRY(tok_file_stream_vocab(t, m->file, m->parts[TOK_M_VOCAB], "model.vocab"));
     return tok_wordpiece_create(&t->model, &t->vocab, json_string_value(m->v[TOK_M_UNK]),
                                 json_string_value(m->v[TOK_M_PREFIX]), (uint64_t)max);
 }
 
 static hone_status read_wordlevel(hone_tokenizer *t, const model_file *m, stream *s)
 {
-    HONE_TRY(stream_vocab(t, m, s));
+    (void)s;
+    HONE_TRY(tok_file_stream_vocab(t, m->file, m->parts[TOK_M_VOCAB], "model.vocab"));
     return tok_wordlevel_create(&t->model, &t->vocab, json_string_value(m->v[TOK_M_UNK]));
 }
 

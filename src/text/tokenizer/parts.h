@@ -299,8 +299,10 @@ struct hone_tokenizer {
 
 /* Read the text of a tokenizer.json into `t` (zeroed; on failure the caller destroys it). */
 hone_status tok_file_read(hone_tokenizer *t, const char *text, size_t n, const char *name) HONE_MUST_CHECK;
-/* Then what dir's tokenizer_config.json, special_tokens_map.json and added_tokens.json say. */
-hone_status tok_config_read(hone_tokenizer *t, const char *dir) HONE_MUST_CHECK;
+/* Then what dir's tokenizer_config.json, special_tokens_map.json and added_tokens.json say. `legacy`: what was read instead of a
+ * tokenizer.json (legacy.h), or NULL. */
+struct tok_legacy;
+hone_status tok_config_read(hone_tokenizer *t, const char *dir, const struct tok_legacy *legacy) HONE_MUST_CHECK;
 
 /* Typed access to a component's fields; `where` names the component. An absent key gives the default; a missing one
  * without default is E_FORMAT. tok_json_keys refuses keys that are not in the list "a b c" by name. */

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
-#include "text/tokenizer/parts.h"
+#include "text/tokenizer/legacy.h"
 
 /* ---- working memory: lent to one encode at a time, kept for the next ---- */
 
@@ -111,24 +111,50 @@ out:
     return st;
 }
 
-hone_status hone_tokenizer_load(hone_tokenizer **out, const char *dir)
+static hone_status load_file(hone_tokenizer *t, const char *dir, const char *path)
 {
     hone_mapped map = { 0 };
+    hone_status st;
+
+    HONE_GO(hone_file_map(&map, path));
+    HONE_GO(tok_file_read(t, (const char *)map.data, map.size, path));
+    HONE_GO(tok_config_read(t, dir, NULL));
+out:
+    hone_file_unmap(&map);
+    return st;
+}
+
+static hone_status load_legacy(hone_tokenizer *t, const char *dir)
+{
+    tok_legacy  legacy;
+    hone_status st;
+
+    HONE_GO(tok_legacy_read(t, &legacy, dir));
+    HONE_GO(tok_added_set_create(&t->added));
+    HONE_GO(tok_config_read(t, dir, &legacy));
+out:
+    tok_legacy_deinit(&legacy);
+    return st;
+}
+
+hone_status hone_tokenizer_load(hone_tokenizer **out, const char *dir)
+{
     char       *path = hone_path_join(dir, "tokenizer.json");
     hone_status st;
 
     *out = NULL;
     if (!path)
         return HONE_E_NOMEM;
-    HONE_GO_CHECK(hone_path_exists(path), HONE_E_IO, "%s does not exist; a tokenizer is read from tokenizer.json, which "
-                  "transformers' save_pretrained writes", path);
-    HONE_GO(hone_file_map(&map, path));
     HONE_GO(start(out));
-    HONE_GO(tok_file_read(*out, (const char *)map.data, map.size, path));
-    HONE_GO(tok_config_read(*out, dir));
+    if (hone_path_exists(path)) {
+        HONE_GO(load_file(*out, dir, path));
+    } else {
+        HONE_GO_CHECK(tok_legacy_is(dir), HONE_E_IO, "%s does not exist, nor do older vocabulary files; a tokenizer is read from "
+                      "tokenizer.json, which transformers' save_pretrained writes", path);
+        HONE_GO(load_legacy(*out, dir));
+    }
     HONE_GO(finish(*out, path));
 out:
-    hone_file_unmap(&map);
     hone_free(path);
     if (st != HONE_OK)
         hone_tokenizer_destroy(out);
