@@ -153,6 +153,28 @@ static hone_status add_document(hone_dataset *d, const hone_row_result *r, int64
     return HONE_OK;
 }
 
+hone_status dataset_begin_block(hone_dataset *d, const int32_t *ids, const int32_t *labels, int64_t n, dataset_place p)
+{
+    d->block = (dataset_entry){ .begin = d->ids.len, .n = n, .supervised = count_supervised(labels, n), .row = p.row,
+                                .line = p.line, .source = p.source, .desirable = -1 };
+    d->block_set = d->files.data[p.source].set;
+    return add_tokens(d, ids, labels, n);
+}
+
+hone_status dataset_finish_into(hone_dataset *next, hone_dataset *d)
+{
+    dataset_entry e = d->block;
+
+    d->block.n = 0;
+    HONE_TRY(dataset_finish(d));
+    if (e.n == 0)
+        return HONE_OK;
+    d->report.tokens_kept -= e.n;
+    next->report.tokens_kept += e.n;
+    return dataset_begin_block(next, (const int32_t *)d->ids.data + e.begin, (const int32_t *)d->labels.data + e.begin, e.n,
+                               (dataset_place){ e.source, e.row, e.line });
+}
+
 /* ---- rows ---- */
 
 /* Left out: too long, or nothing to learn. */

@@ -1,4 +1,4 @@
-/* data/dataset_int.h -- inside of a data set, for dataset*.c and prepared*.c only. */
+/* data/dataset_int.h -- inside of a data set, for dataset*.c, prepared*.c and stream.c only. */
 #ifndef HONE_DATA_DATASET_INT_H
 #define HONE_DATA_DATASET_INT_H
 
@@ -7,7 +7,7 @@
 #include "data/column.h"
 #include "data/dataset.h"
 #include "data/format.h"
-#include "data/source.h"
+#include "data/rows.h"
 
 /* A sample as it is stored: `begin` counts tokens; the rejected sequence follows the chosen one. */
 typedef struct dataset_entry {
@@ -60,10 +60,16 @@ static inline const dataset_entry *dataset_entry_at(const hone_dataset *d, int64
     return (const dataset_entry *)d->samples.data + i;
 }
 
+/* Where samples go that memory does not hold: beside what the run writes, else where temporary files are kept. NULL with
+ * E_NOMEM raised. Owns: hone_free. */
+char       *dataset_temporary_dir(const hone_options *o);
 /* Owns: hone_dataset_destroy, also after a failure. */
 hone_status dataset_create(hone_dataset **out, const dataset_sink *sink) HONE_MUST_CHECK;
 hone_status dataset_add_set(hone_dataset *d, const char *name) HONE_MUST_CHECK;
 hone_status dataset_add_file(hone_dataset *d, const char *path, int32_t set) HONE_MUST_CHECK;
+/* An empty data set of the files of `rows`, which `names` found. */
+hone_status dataset_create_for(hone_dataset **out, const dataset_sink *sink, const hone_rows *rows,
+                               const hone_strings *names) HONE_MUST_CHECK;
 /* Note what became of a row that is not kept as it is. */
 hone_status dataset_note(hone_dataset *d, dataset_place place, hone_row_fate fate, int64_t tokens,
                          const char *why) HONE_MUST_CHECK;
@@ -71,13 +77,24 @@ hone_status dataset_note(hone_dataset *d, dataset_place place, hone_row_fate fat
  * pack_length tokens; the last one is what is left. */
 hone_status dataset_place_row(hone_dataset *d, const hone_dataset_context *c, const hone_row_result *r,
                               dataset_place place) HONE_MUST_CHECK;
+/* Parse, render and tokenise row i of a batch. Thread-safe. */
+void        dataset_make_result(hone_row_result *out, const hone_row_batch *batch, size_t i, const hone_dataset_context *c);
+/* Place what row i of a batch became, and note it if it is bad. Errors: what ends the reading (E_FORMAT, say). */
+hone_status dataset_place_result(hone_dataset *d, const hone_dataset_context *c, const hone_row_result *r,
+                                 const hone_row_batch *batch, size_t i) HONE_MUST_CHECK;
+/* Tokens that a stream's next document goes on behind: the beginning of a sample. */
+hone_status dataset_begin_block(hone_dataset *d, const int32_t *ids, const int32_t *labels, int64_t n,
+                                dataset_place place) HONE_MUST_CHECK;
+/* Finish `d`, but for the sample of a stream that it has begun to fill: `next` goes on with that. */
+hone_status dataset_finish_into(hone_dataset *next, hone_dataset *d) HONE_MUST_CHECK;
 /* No row comes any more: the samples can be read. */
 hone_status dataset_finish(hone_dataset *d) HONE_MUST_CHECK;
 /* Make the samples of `dataset` and `eval_dataset`. On failure either may be half made; the caller destroys them. */
 hone_status dataset_read(hone_dataset **train, hone_dataset **eval, const hone_dataset_context *c,
                          const dataset_sinks *sinks) HONE_MUST_CHECK;
-/* Refuse bad rows and rows that are too long, where the options say so, of both parts (the second may be NULL); and a
- * part with nothing left. */
+/* Refuse bad rows and rows that are too long, where the options say so, of both parts (the second may be NULL). */
+hone_status dataset_refuse_rows(const hone_dataset *d, const hone_dataset *held_out, const hone_options *o) HONE_MUST_CHECK;
+/* The same, and refuse a part with nothing left. */
 hone_status dataset_check(const hone_dataset *d, const hone_dataset *held_out, const hone_options *o,
                           const char *what) HONE_MUST_CHECK;
 

@@ -37,16 +37,15 @@ static char *reason(hone_status st, const char *where)
     return placed || st == HONE_E_FORMAT ? hone_strdup(text) : hone_asprintf("%s: %s", where, text);
 }
 
-static void make_sample(const loading *l, size_t i, hone_row_result *r)
+void dataset_make_result(hone_row_result *r, const hone_row_batch *batch, size_t i, const hone_dataset_context *c)
 {
-    const hone_row_origin *from = &l->now->origins.data[i];
+    const hone_row_origin *from = &batch->origins.data[i];
     json_t                *json = NULL;
-    char                  *where = hone_asprintf("%s: line %lld", from->source->path,
-                                                 (long long)l->now->block.rows.data[i].line);
+    char                  *where = hone_asprintf("%s: line %lld", from->source->path, (long long)batch->block.rows.data[i].line);
 
-    r->status = where ? hone_reader_parse(&json, from->reader, &l->now->block, i) : HONE_E_NOMEM;
+    r->status = where ? hone_reader_parse(&json, from->reader, &batch->block, i) : HONE_E_NOMEM;
     if (r->status == HONE_OK)
-        r->status = hone_row_to_sample(r, json, from->source, from->format, l->context, where);
+        r->status = hone_row_to_sample(r, json, from->source, from->format, c, where);
     if (r->status != HONE_OK && where)
         r->why = reason(r->status, where);
     json_decref(json);
@@ -68,26 +67,29 @@ static void run_task(void *arg, int64_t task, int worker)
     if (task == 0)
         read_next(l);
     else
-        make_sample(l, (size_t)task - 1, &l->results[task - 1]);
+        dataset_make_result(&l->results[task - 1], l->now, (size_t)task - 1, l->context);
+}
+
+hone_status dataset_place_result(hone_dataset *d, const hone_dataset_context *c, const hone_row_result *r,
+                                 const hone_row_batch *batch, size_t i)
+{
+    const hone_row_span *span = &batch->block.rows.data[i];
+    dataset_place        place = { batch->origins.data[i].file, span->row, span->line };
+
+    if (r->status != HONE_OK && !r->why)
+        return HONE_FAIL(HONE_E_NOMEM, "out of memory");
+    if (r->status != HONE_OK && r->status != HONE_E_DATA)
+        return HONE_FAIL(r->status, "%s", r->why);
+    d->report.rows++;
+    return r->status == HONE_OK ? dataset_place_row(d, c, r, place) : dataset_note(d, place, HONE_ROW_BAD, 0, r->why);
 }
 
 static hone_status place_batch(loading *l)
 {
     for (size_t i = 0; i < l->now->origins.len; i++) {
-        hone_row_result     *r = &l->results[i];
-        const hone_row_span *span = &l->now->block.rows.data[i];
-        dataset_place        place = { l->now->origins.data[i].file, span->row, span->line };
-        hone_dataset        *d = l->splits && hone_draw_next(&l->held_out) ? l->eval : l->train;
+        hone_dataset *d = l->splits && hone_draw_next(&l->held_out) ? l->eval : l->train;
 
-        if (r->status != HONE_OK && !r->why)
-            return HONE_FAIL(HONE_E_NOMEM, "out of memory");
-        if (r->status != HONE_OK && r->status != HONE_E_DATA)
-            return HONE_FAIL(r->status, "%s", r->why);
-        d->report.rows++;
-        if (r->status == HONE_OK)
-            HONE_TRY(dataset_place_row(d, l->context, r, place));
-        else
-            HONE_TRY(dataset_note(d, place, HONE_ROW_BAD, 0, r->why));
+        HONE_TRY(dataset_place_result(d, l->context, &l->results[i], l->now, i));
     }
     return HONE_OK;
 }
@@ -145,9 +147,9 @@ static hone_status draw_held_out(loading *l)
     return HONE_OK;
 }
 
-static hone_status create_dataset(hone_dataset **out, const loading *l, const hone_strings *names, const dataset_sink *sink)
+hone_status dataset_create_for(hone_dataset **out, const dataset_sink *sink, const hone_rows *rows, const hone_strings *names)
 {
-    const hone_sources *sources = hone_rows_sources(l->rows);
+    const hone_sources *sources = hone_rows_sources(rows);
 
     HONE_TRY(dataset_create(out, sink));
     for (size_t i = 0; i < names->n; i++)
@@ -187,9 +189,9 @@ static hone_status load_names(hone_dataset **out, hone_dataset **held_out, const
     HONE_GO(hone_pool_create(&l->pool, (int)c->options->threads));
     if (held_out)
         HONE_GO(draw_held_out(l));
-    HONE_GO(create_dataset(out, l, names, held_out ? &sinks->train : &sinks->eval));
+    HONE_GO(dataset_create_for(out, held_out ? &sinks->train : &sinks->eval, l->rows, names));
     if (l->splits)
-        HONE_GO(create_dataset(held_out, l, names, &sinks->eval));
+        HONE_GO(dataset_create_for(held_out, &sinks->eval, l->rows, names));
     l->train = *out;
     l->eval = l->splits ? *held_out : NULL;
     HONE_GO(load_rows(l));
@@ -216,8 +218,7 @@ hone_status dataset_read(hone_dataset **train, hone_dataset **eval, const hone_d
     return HONE_OK;
 }
 
-/* Where samples go that memory does not hold: beside what the run writes, else where temporary files are kept. */
-static char *temporary_dir(const hone_options *o)
+char *dataset_temporary_dir(const hone_options *o)
 {
     const char *tmp = getenv("TMPDIR");
     char       *dir = hone_strdup(o->output_dir ? o->output_dir : ""), *slash;
@@ -266,7 +267,7 @@ hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval, const h
     HONE_CHECK(o->dataset.n > 0 || o->eval_dataset.n > 0, HONE_E_USAGE,
                "dataset is missing: give the path of a .json, .jsonl or .txt file, or a name of "
                "dataset_info.json");
-    dir = temporary_dir(o);
+    dir = dataset_temporary_dir(o);
     HONE_GO(dir ? HONE_OK : HONE_E_NOMEM);
     HONE_GO(dataset_read(train, eval, c, &(dataset_sinks){ { dir, NULL }, { dir, NULL } }));
 out:

@@ -67,7 +67,7 @@ hone_status hone_dataset_check_left(const hone_dataset *d, const char *what)
         d->notes.len ? hone_dataset_note(d, 0).why : "");
 }
 
-hone_status dataset_check(const hone_dataset *d, const hone_dataset *held_out, const hone_options *o, const char *what)
+hone_status dataset_refuse_rows(const hone_dataset *d, const hone_dataset *held_out, const hone_options *o)
 {
     int64_t bad = d->report.fates[HONE_ROW_BAD] + (held_out ? held_out->report.fates[HONE_ROW_BAD] : 0);
     int64_t too_long = d->report.fates[HONE_ROW_TOO_LONG] + (held_out ? held_out->report.fates[HONE_ROW_TOO_LONG] : 0);
@@ -78,6 +78,12 @@ hone_status dataset_check(const hone_dataset *d, const hone_dataset *held_out, c
     if (too_long && o->truncation == HONE_TRUNCATION_ERROR)
         return refuse_rows(d, held_out, HONE_ROW_TOO_LONG, "longer than cutoff_len",
                            "raise cutoff_len, or set truncation to drop, cut-left or cut-right");
+    return HONE_OK;
+}
+
+hone_status dataset_check(const hone_dataset *d, const hone_dataset *held_out, const hone_options *o, const char *what)
+{
+    HONE_TRY(dataset_refuse_rows(d, held_out, o));
     HONE_TRY(hone_dataset_check_left(d, what));
     return held_out ? hone_dataset_check_left(held_out, "the held-out part (val_size)") : HONE_OK;
 }

@@ -23,7 +23,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void restart(hone_pick *p)
+void hone_pick_restart(hone_pick *p)
 {
     p->row = p->at = 0;
     p->draw = hone_draw_make(p->seed, p->stream, p->rows, HONE_MIN(p->want, p->rows));
@@ -46,7 +46,7 @@ hone_status hone_pick_create(hone_pick **out, int64_t rows, int64_t want, uint64
     for (int64_t i = 0; i < p->n_extra; i++)
         p->extra[i] = (int64_t)hone_rng_below(&rng, (uint64_t)rows);
     qsort(p->extra, (size_t)p->n_extra, sizeof *p->extra, by_number);
-    restart(p);
+    hone_pick_restart(p);
     return HONE_OK;
 }
 
@@ -68,7 +68,7 @@ int64_t hone_pick_next(hone_pick *p)
     }
     if (p->at < p->n_extra)
         return p->extra[p->at++];
-    restart(p);
+    hone_pick_restart(p);
     return -1;
 }
 
@@ -86,7 +86,7 @@ struct hone_mix {
     hone_rng          rng;
 };
 
-static void mix_restart(hone_mix *m)
+void hone_mix_restart(hone_mix *m)
 {
     m->next = m->through = 0;
     m->round = 0;
@@ -131,7 +131,7 @@ hone_status hone_mix_create(hone_mix **out, hone_mix_strategy strategy, const in
     m->rounds = n ? rows[0] : 0;
     for (int32_t i = 1; i < n; i++)
         m->rounds = strategy == HONE_MIX_INTERLEAVE_UNDER ? HONE_MIN(m->rounds, rows[i]) : HONE_MAX(m->rounds, rows[i]);
-    mix_restart(m);
+    hone_mix_restart(m);
     HONE_GO(check(m));
 out:
     if (st != HONE_OK)
@@ -232,7 +232,7 @@ int64_t hone_mix_count(hone_mix *m)
     if (m->probs && m->strategy != HONE_MIX_INTERLEAVE_ONCE) {
         while (hone_mix_next(m) >= 0)
             count++;
-        mix_restart(m);
+        hone_mix_restart(m);
         return count;
     }
     if (m->strategy == HONE_MIX_INTERLEAVE_UNDER || m->strategy == HONE_MIX_INTERLEAVE_OVER)

@@ -44,6 +44,7 @@ hone_status hone_pick_create(hone_pick **out, int64_t rows, int64_t want, uint64
 void        hone_pick_destroy(hone_pick **pick);
 /* The number of the next row, -1 at the end of the pass; the call after that begins the same pass again. */
 int64_t     hone_pick_next(hone_pick *pick);
+void        hone_pick_restart(hone_pick *pick);
 
 typedef struct hone_mix hone_mix;
 
@@ -66,6 +67,7 @@ hone_status hone_mix_create(hone_mix **out, hone_mix_strategy strategy, const in
 void        hone_mix_destroy(hone_mix **mix);
 /* The data set that the next row is of, -1 at the end. */
 int32_t     hone_mix_next(hone_mix *mix);
+void        hone_mix_restart(hone_mix *mix);
 /* Data set i had no row left when it was asked for one. */
 void        hone_mix_end(hone_mix *mix, int32_t i);
 /* Rows in all, by taking them if it cannot be known otherwise; the mix is at its beginning then. All rows[i] are known. */

@@ -159,6 +159,23 @@ static hone_status start(hone_reader *r)
     return HONE_OK;
 }
 
+hone_status hone_reader_rewind(hone_reader *r)
+{
+    if (!r->buf)
+        r->buf = hone_calloc(BUFFER_SIZE, 1);
+    if (!r->buf)
+        return HONE_E_NOMEM;
+    HONE_TRY(r->in ? input_rewind(r->in) : input_open(&r->in, r->path, packing_of(r->path)));
+    return start(r);
+}
+
+void hone_reader_rest(hone_reader *r)
+{
+    input_close(&r->in);
+    hone_free(r->buf);
+    r->buf = NULL;
+}
+
 hone_status hone_reader_open(hone_reader **out, const char *path)
 {
     hone_reader *r = hone_calloc(1, sizeof *r);
@@ -170,10 +187,7 @@ hone_status hone_reader_open(hone_reader **out, const char *path)
     HONE_GO(hone_reader_check_ending(path));
     find_kind(path, &r->kind);
     r->path = hone_strdup(path);
-    r->buf = hone_calloc(BUFFER_SIZE, 1);
-    HONE_GO(r->path && r->buf ? HONE_OK : HONE_E_NOMEM);
-    HONE_GO(input_open(&r->in, r->path, packing_of(path)));
-    HONE_GO(start(r));
+    HONE_GO(r->path ? hone_reader_rewind(r) : HONE_E_NOMEM);
     *out = r;
     r = NULL;
 out:
@@ -181,11 +195,6 @@ out:
     return st;
 }
 
-hone_status hone_reader_rewind(hone_reader *r)
-{
-    HONE_TRY(input_rewind(r->in));
-    return start(r);
-}
 
 void hone_reader_close(hone_reader **reader)
 {

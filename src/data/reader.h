@@ -46,6 +46,8 @@ void        hone_reader_close(hone_reader **r);
  * a header with a name twice, a row beyond 256 MiB), or with file and offset (a broken archive).
  */
 hone_status hone_reader_next(hone_reader *r, hone_row_block *out, size_t max_rows, size_t max_bytes) HONE_MUST_CHECK;
+/* Give the file and the buffer back: rows that were read can still be parsed, and hone_reader_rewind opens it again. */
+void        hone_reader_rest(hone_reader *r);
 /* Go back to the first row. Blocks that were read stay good. */
 hone_status hone_reader_rewind(hone_reader *r) HONE_MUST_CHECK;
 /* Rows of the whole file (`limit` if it has more; -1 = no limit), without parsing them; the reader is then at its start.

@@ -9,7 +9,6 @@
 #include "data/format.h"
 
 enum { AHEAD = 1 << 20, AHEAD_ROWS = 4096 };    /* bytes and rows of a file read at once */
-enum { MAX_ENDED = 32 };                        /* files that stay open behind a batch */
 
 /* One data set: its files, and how far they were read. */
 typedef struct stream {
@@ -20,7 +19,7 @@ typedef struct stream {
     int64_t        count;       /* rows of a pass, -1 = not known yet */
     hone_pick     *pick;        /* which rows a pass takes; NULL = all up to the limit */
     size_t         file;        /* the open one, from 0 */
-    hone_reader   *reader;      /* NULL: none is open */
+    hone_reader   *reader;      /* of the open file, borrowed; NULL: none is open */
     hone_row_block block;       /* read ahead */
     size_t         at;          /* next row of the block */
     int64_t        row;         /* its number in the data set */
@@ -30,17 +29,21 @@ struct hone_rows {
     const struct hone_dataset_context *context;
     hone_sources         sources;
     HONE_VEC(hone_row_format) formats;      /* of each source; HONE_ROWS_AUTO = not known yet */
+    HONE_VEC(hone_reader *)   readers;      /* of each source, from its first row on: rows are parsed with it */
     stream              *streams;
     size_t               n;
     hone_mix            *mix;
     bool                 joined;
 };
 
+void hone_row_batch_clear(hone_row_batch *b)
+{
+    b->origins.len = b->block.rows.len = 0;
+    hone_str_clear(&b->block.text);
+}
+
 void hone_row_batch_deinit(hone_row_batch *b)
 {
-    for (size_t i = 0; i < b->ended.len; i++)
-        hone_reader_close(&b->ended.data[i]);
-    HONE_VEC_DEINIT(&b->ended);
     HONE_VEC_DEINIT(&b->origins);
     hone_row_block_deinit(&b->block);
 }
@@ -57,7 +60,8 @@ static hone_status find_sources(hone_rows *r, const hone_strings *names)
         if (s->n++ == 0)
             *s = (stream){ .name = source->name, .first = i, .n = 1, .count = -1, .samples = source->num_samples,
                            .limit = source->max_rows };
-        HONE_TRY(HONE_VEC_PUSH(&r->formats, HONE_ROWS_AUTO));
+        if (HONE_VEC_PUSH(&r->formats, HONE_ROWS_AUTO) != HONE_OK || HONE_VEC_PUSH(&r->readers, NULL) != HONE_OK)
+            return HONE_E_NOMEM;
     }
     return HONE_OK;
 }
@@ -152,11 +156,13 @@ void hone_rows_destroy(hone_rows **rows)
         return;
     for (size_t i = 0; i < r->n; i++) {
         hone_pick_destroy(&r->streams[i].pick);
-        hone_reader_close(&r->streams[i].reader);
         hone_row_block_deinit(&r->streams[i].block);
     }
     hone_free(r->streams);
     hone_mix_destroy(&r->mix);
+    for (size_t i = 0; i < r->readers.len; i++)
+        hone_reader_close(&r->readers.data[i]);
+    HONE_VEC_DEINIT(&r->readers);
     HONE_VEC_DEINIT(&r->formats);
     hone_sources_deinit(&r->sources);
     hone_free(r);
@@ -215,25 +221,40 @@ out:
     return st;
 }
 
+/* Open the file that the data set is at. */
+static hone_status open_file(hone_rows *r, stream *s)
+{
+    size_t        file = s->first + s->file;
+    hone_reader **reader = &r->readers.data[file];
+
+    HONE_TRY(*reader ? hone_reader_rewind(*reader) : hone_reader_open(reader, r->sources.data[file].path));
+    s->reader = *reader;
+    return HONE_OK;
+}
+
+static void close_file(stream *s)
+{
+    if (s->reader)
+        hone_reader_rest(s->reader);
+    s->reader = NULL;
+}
+
 /* Have a row in the block, from the next file if need be; *got is false behind the last file. */
-static hone_status read_ahead(hone_rows *r, stream *s, hone_row_batch *batch, bool *got)
+static hone_status read_ahead(hone_rows *r, stream *s, bool *got)
 {
     while (s->at == s->block.rows.len) {
-        size_t file = s->first + s->file;
-
         *got = false;
         if (s->file == s->n)
             return HONE_OK;
         if (!s->reader)
-            HONE_TRY(hone_reader_open(&s->reader, r->sources.data[file].path));
+            HONE_TRY(open_file(r, s));
         HONE_TRY(hone_reader_next(s->reader, &s->block, AHEAD_ROWS, AHEAD));
         s->at = 0;
         if (s->block.rows.len) {
-            HONE_TRY(settle_format(r, file, s));
+            HONE_TRY(settle_format(r, s->first + s->file, s));
             break;
         }
-        HONE_TRY(HONE_VEC_PUSH(&batch->ended, s->reader));      /* rows of this batch may still need it */
-        s->reader = NULL;
+        close_file(s);
         s->file++;
     }
     *got = true;
@@ -241,33 +262,26 @@ static hone_status read_ahead(hone_rows *r, stream *s, hone_row_batch *batch, bo
 }
 
 /* Back to the first row: the pass is over. */
-static hone_status restart(stream *s, hone_row_batch *batch)
+static void restart(stream *s)
 {
+    close_file(s);
     s->row = 0;
-    if (s->reader && s->file == 0) {
-        s->at = s->block.rows.len = 0;
-        return hone_reader_rewind(s->reader);
-    }
-    if (s->reader)
-        HONE_TRY(HONE_VEC_PUSH(&batch->ended, s->reader));
-    s->reader = NULL;
     s->at = s->block.rows.len = s->file = 0;
-    return HONE_OK;
 }
 
 /* Skip to row number `row`; *got is false if there is none. */
-static hone_status seek(hone_rows *r, stream *s, hone_row_batch *batch, int64_t row, bool *got)
+static hone_status seek(hone_rows *r, stream *s, int64_t row, bool *got)
 {
     if (row == s->row - 1 && s->at > 0) {       /* the one just taken, once more */
         s->row--;
         s->at--;
     }
     if (row < s->row)
-        HONE_TRY(restart(s, batch));
+        restart(s);
     for (;;) {
         int64_t here;
 
-        HONE_TRY(read_ahead(r, s, batch, got));
+        HONE_TRY(read_ahead(r, s, got));
         if (!*got || s->row == row)
             return HONE_OK;
         here = HONE_MIN((int64_t)(s->block.rows.len - s->at), row - s->row);
@@ -277,7 +291,7 @@ static hone_status seek(hone_rows *r, stream *s, hone_row_batch *batch, int64_t 
 }
 
 /* The next row that a pass takes, from the first one again behind the last. */
-static hone_status next_row(hone_rows *r, stream *s, hone_row_batch *batch, bool *got)
+static hone_status next_row(hone_rows *r, stream *s, bool *got)
 {
     int64_t row = s->row;
 
@@ -285,15 +299,15 @@ static hone_status next_row(hone_rows *r, stream *s, hone_row_batch *batch, bool
         row = hone_pick_next(s->pick);
         if (row < 0)
             row = hone_pick_next(s->pick);
-        return seek(r, s, batch, row, got);
+        return seek(r, s, row, got);
     }
     if (s->count >= 0 && row >= s->count)       /* how often, the mixture knows */
-        return seek(r, s, batch, 0, got);
+        return seek(r, s, 0, got);
     if (s->limit >= 0 && row >= s->limit) {
         *got = false;
         return HONE_OK;
     }
-    return seek(r, s, batch, row, got);
+    return seek(r, s, row, got);
 }
 
 /* Append the stream's row to the batch. */
@@ -313,26 +327,17 @@ static hone_status take(hone_rows *r, stream *s, hone_row_batch *out)
     return HONE_VEC_PUSH(&out->origins, origin);
 }
 
-static void clear(hone_row_batch *b)
-{
-    for (size_t i = 0; i < b->ended.len; i++)
-        hone_reader_close(&b->ended.data[i]);
-    b->ended.len = b->origins.len = b->block.rows.len = 0;
-    hone_str_clear(&b->block.text);
-}
-
 hone_status hone_rows_next(hone_rows *r, hone_row_batch *out, size_t max_rows, size_t max_bytes)
 {
-    clear(out);
-    while (out->origins.len < max_rows && out->block.text.len < max_bytes
-           && (out->ended.len < MAX_ENDED || out->origins.len == 0)) {
+    hone_row_batch_clear(out);
+    while (out->origins.len < max_rows && out->block.text.len < max_bytes) {
         int32_t i = hone_mix_next(r->mix);
         stream *s = i < 0 ? NULL : &r->streams[i];
         bool    got;
 
         if (!s)
             return HONE_OK;
-        HONE_TRY(next_row(r, s, out, &got));
+        HONE_TRY(next_row(r, s, &got));
         if (got) {
             HONE_TRY(take(r, s, out));
             continue;
@@ -342,4 +347,14 @@ hone_status hone_rows_next(hone_rows *r, hone_row_batch *out, size_t max_rows, s
         hone_mix_end(r->mix, i);
     }
     return HONE_OK;
+}
+
+void hone_rows_rewind(hone_rows *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        restart(&r->streams[i]);
+        if (r->streams[i].pick)
+            hone_pick_restart(r->streams[i].pick);
+    }
+    hone_mix_restart(r->mix);
 }

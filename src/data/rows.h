@@ -23,9 +23,9 @@ typedef struct hone_row_origin {
 typedef struct hone_row_batch {
     hone_row_block block;           /* hone_reader_parse(out, origins[i].reader, &block, i) */
     HONE_VEC(hone_row_origin) origins;
-    HONE_VEC(hone_reader *)   ended;    /* private: files that were read to their end while this batch was filled */
 } hone_row_batch;
 
+void hone_row_batch_clear(hone_row_batch *batch);       /* keeps the memory */
 void hone_row_batch_deinit(hone_row_batch *batch);
 
 typedef struct hone_rows hone_rows;
@@ -40,10 +40,12 @@ hone_status hone_rows_create(hone_rows **out, const hone_strings *names, const s
 void        hone_rows_destroy(hone_rows **rows);
 /*
  * Fill a batch with the next rows, at most `max_rows`, and none more once their bytes reach `max_bytes`; none at the end.
- * Rows of the batch before stay good (give two batches in turn to read beside their parsing), those before it do not.
+ * Rows of other batches stay good (give two in turn to read beside their parsing).
  * Errors: E_IO, E_FORMAT, E_USAGE, E_DATA (a format that does not go with the stage, say).
  */
 hone_status hone_rows_next(hone_rows *rows, hone_row_batch *out, size_t max_rows, size_t max_bytes) HONE_MUST_CHECK;
+/* Go back to the first row. */
+void        hone_rows_rewind(hone_rows *rows);
 /* Rows of the whole mixture; counts them if need be. Before the first hone_rows_next only. */
 hone_status hone_rows_count(hone_rows *rows, int64_t *count) HONE_MUST_CHECK;
 
