@@ -26,8 +26,9 @@ typedef struct hone_conversation {
     bool    plain;              /* texts without turns: prompt and answer follow one another, no chat template is applied */
     bool    openai;             /* written in OpenAI's dialect, where tool results that follow one another are one turn */
     /* Tool calls that the row spells as a text (ShareGPT's function_call), by the index of their message, counted over
-     * messages, chosen, rejected; NULL or beyond the end for all others. Borrowed from the row. */
+     * messages, chosen, rejected; NULL or beyond the end for all others. Borrowed from the row or from `kept`. */
     HONE_VEC(const char *) call_text;
+    json_t *kept;               /* array: what the row had as the text of a JSON value; or NULL */
 } hone_conversation;
 
 #define HONE_CONVERSATION_INIT { .desirable = -1, .margin = NAN }

@@ -15,6 +15,9 @@
  */
 hone_status hone_encode_chat(hone_row_result *out, const hone_conversation *c, const hone_dataset_context *context,
                              const char *where) HONE_MUST_CHECK;
+/* Conversations that are plain: prompt and answer as they are, and EOS. */
+hone_status hone_encode_plain(hone_row_result *out, const hone_conversation *c, const hone_dataset_context *context,
+                              const char *where) HONE_MUST_CHECK;
 hone_status hone_encode_slots(hone_row_result *out, const hone_conversation *c, const hone_dataset_context *context,
                               const char *where) HONE_MUST_CHECK;
 

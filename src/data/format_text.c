@@ -10,7 +10,8 @@ static hone_status ids_list(const format_row *r, const char *key, hone_vec_i32 *
     const json_t *v = json_object_get(r->json, key), *item;
     size_t        i;
 
-    HONE_CHECK(v, HONE_E_DATA, "%s: the row has no \"%s\"", r->where, key);
+    if (!v)
+        return format_missing(r, key);
     if (!json_is_array(v))
         return format_wrong_type(r, key, "an array of token ids", v);
     HONE_TRY(HONE_VEC_RESERVE(out, json_array_size(v)));
@@ -42,26 +43,110 @@ hone_status format_ids_row(hone_row_result *out, const format_row *r)
     return HONE_OK;
 }
 
-/* ---- text ---- */
+/* ---- documents ---- */
 
-/* The text of a document: the line, the key "text", or the columns that dataset_info.json names. */
-static hone_status get_document(const format_row *r, hone_str *out)
+/* Text of the message at `i`, where it is a text and `role` says so (NULL: any role). */
+static hone_status add_message_text(const format_row *r, const json_t *m, size_t i, const char *content_key, hone_str *out)
 {
-    const char *key = r->source->info ? r->source->columns.prompt : "text",
-               *query = r->source->info ? r->source->columns.query : NULL;
-    format_text text, more;
+    const json_t *content = json_object_get(m, content_key);
 
-    if (json_is_string(r->json)) {
+    HONE_CHECK(json_is_string(content), HONE_E_DATA, "%s: message %zu has no \"%s\" that is a text, which stage: pt trains on",
+               r->where, i, content_key);
+    hone_str_append(out, json_string_value(content), json_string_length(content));
+    return hone_str_ok(out);
+}
+
+/* LLaMA-Factory: the first message that is not the system's. */
+static hone_status described_messages(const format_row *r, const json_t *list, hone_str *out)
+{
+    const hone_row_columns *c = &r->source->columns;
+    const char             *first = json_string_value(json_object_get(json_array_get(list, 0), c->role_tag));
+    size_t                  i = first && c->system_tag && strcmp(first, c->system_tag) == 0;
+
+    HONE_CHECK(json_array_size(list) > i, HONE_E_DATA, "%s: the conversation has no message", r->where);
+    return add_message_text(r, json_array_get(list, i), i, c->content_tag, out);
+}
+
+/* ms-swift: what the assistant says is the text; a conversation is none. */
+static hone_status assistant_messages(const format_row *r, const json_t *list, hone_str *out)
+{
+    const json_t *m;
+    size_t        i;
+
+    HONE_CHECK(json_array_size(list) > 0, HONE_E_DATA, "%s: the conversation has no message", r->where);
+    json_array_foreach(list, i, m) {
+        HONE_CHECK(format_is_role(m, "assistant"), HONE_E_DATA, "%s: the row is a conversation, which stage: sft trains on; stage: "
+                   "pt takes messages of the assistant alone, or a text", r->where);
+        HONE_TRY(add_message_text(r, m, i, "content", out));
+    }
+    return HONE_OK;
+}
+
+static hone_status document_of_messages(const format_row *r, hone_str *out)
+{
+    static const char *const keys[] = { "messages", "conversations", "conversation" };
+    const char              *key = r->source->info ? r->source->columns.messages : keys[0];
+    const json_t            *list;
+
+    for (size_t i = 0; i < HONE_COUNTOF(keys) && !r->source->info && !format_get(r, key); i++)
+        key = keys[i];
+    list = format_get(r, key);
+    if (!list)
+        return format_missing(r, key ? key : "messages");
+    if (!json_is_array(list))
+        return format_wrong_type(r, key, "an array of messages", list);
+    return r->source->info ? described_messages(r, list, out) : assistant_messages(r, list, out);
+}
+
+/* The columns that dataset_info.json names; of rows with a history, its first question, as in LLaMA-Factory. */
+static hone_status described_document(const format_row *r, hone_str *out)
+{
+    const hone_row_columns *c = &r->source->columns;
+    const json_t           *history = format_get(r, c->history), *asked;
+    format_text             text, more;
+
+    if (json_array_size(history) > 0) {
+        asked = json_array_get(json_array_get(history, 0), 0);
+        HONE_CHECK(json_is_string(asked), HONE_E_FORMAT, "%s: entry 0 of the history is no pair of strings", r->where);
+        hone_str_append(out, json_string_value(asked), json_string_length(asked));
+        return hone_str_ok(out);
+    }
+    HONE_TRY(format_get_text(r, c->prompt, &text));
+    HONE_TRY(format_get_text(r, c->query, &more));
+    if (!text.s && !more.s)
+        return format_missing(r, c->prompt ? c->prompt : "prompt");
+    return format_join(out, text, more);
+}
+
+/* "text"; or ms-swift's response without a query. */
+static hone_status plain_document(const format_row *r, hone_str *out)
+{
+    format_text text;
+    json_t     *query, *response;
+
+    HONE_TRY(format_get_text(r, "text", &text));
+    if (!text.s) {
+        HONE_TRY(format_swift_get(r, "query", &query));
+        HONE_TRY(format_swift_get(r, "response", &response));
+        HONE_CHECK(!query || !response, HONE_E_DATA, "%s: the row asks and answers, which stage: sft trains on; stage: pt takes a "
+                   "text", r->where);
+        if (!json_is_string(response))
+            return format_missing(r, "text");
+        text = format_text_of(response);
+    }
+    hone_str_append(out, text.s, text.n);
+    return hone_str_ok(out);
+}
+
+static hone_status get_document(hone_row_format format, const format_row *r, hone_str *out)
+{
+    if (json_is_string(r->json)) {      /* a line of a .txt file */
         hone_str_append(out, json_string_value(r->json), json_string_length(r->json));
         return hone_str_ok(out);
     }
-    HONE_TRY(format_get_text(r, key, &text));
-    HONE_TRY(format_get_text(r, query, &more));
-    HONE_CHECK(text.s || more.s, HONE_E_DATA, "%s: the row has no \"%s\"%s", r->where, key,
-               json_object_get(r->json, "messages") || json_object_get(r->json, "conversations")
-                       || json_object_get(r->json, "instruction")
-                   ? " (a conversation is trained on with stage: sft)" : "");
-    return format_join(out, text, more);
+    if (format == HONE_ROWS_MESSAGES || format == HONE_ROWS_SHAREGPT || format == HONE_ROWS_OPENAI)
+        return document_of_messages(r, out);
+    return r->source->info ? described_document(r, out) : plain_document(r, out);
 }
 
 static hone_status emit(hone_row_result *out, int32_t id)
@@ -71,18 +156,20 @@ static hone_status emit(hone_row_result *out, int32_t id)
 }
 
 /* A document: BOS only if the tokenizer adds one, EOS after it. */
-hone_status format_text_row(hone_row_result *out, const format_row *r)
+hone_status format_text_row(hone_row_result *out, hone_row_format format, const format_row *r)
 {
     const hone_tokenizer *tok = r->context->tokenizer;
     hone_encoding         tokens = { NULL, 0, 0 };
     hone_status           st = HONE_OK;
     hone_str              text = HONE_STR_INIT;
 
-    HONE_GO(get_document(r, &text));
+    HONE_GO(format_check_media(r));
+    HONE_GO(get_document(format, r, &text));
     HONE_GO(hone_tokenizer_encode(tok, &tokens, hone_str_c(&text), text.len, true));
     for (size_t i = 0; i < tokens.len; i++)
         HONE_GO(emit(out, tokens.data[i].id));
-    if (tokens.len == 0 || tokens.data[tokens.len - 1].id != hone_tokenizer_eos(tok))
+    if (r->context->options->append_eos &&
+        (tokens.len == 0 || tokens.data[tokens.len - 1].id != hone_tokenizer_eos(tok)))
         HONE_GO(emit(out, hone_tokenizer_eos(tok)));
 out:
     hone_str_deinit(&text);

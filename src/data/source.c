@@ -26,8 +26,8 @@ typedef struct finder {
 
 static hone_row_format option_format(int choice)
 {
-    static const hone_row_format formats[] = { HONE_ROWS_AUTO, HONE_ROWS_MESSAGES, HONE_ROWS_ALPACA, HONE_ROWS_IDS,
-                                               HONE_ROWS_TEXT };
+    static const hone_row_format formats[] = { HONE_ROWS_AUTO, HONE_ROWS_MESSAGES, HONE_ROWS_ALPACA, HONE_ROWS_SWIFT,
+                                               HONE_ROWS_TRL,  HONE_ROWS_IDS,      HONE_ROWS_TEXT };
 
     return formats[choice];
 }

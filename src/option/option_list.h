@@ -56,7 +56,7 @@
 #define HONE_OP_POLICY_CHOICES_ "auto|native|custom"     /* in the order of hone_op_policy, runtime/ctx.h */
 #define HONE_DATA_FORMAT_VALUES(V)                                                                                     \
     V(DATA_FORMAT_AUTO, "auto") V(DATA_FORMAT_MESSAGES, "messages") V(DATA_FORMAT_ALPACA, "alpaca")                    \
-    V(DATA_FORMAT_IDS, "ids") V(DATA_FORMAT_TEXT, "text")
+    V(DATA_FORMAT_SWIFT, "swift") V(DATA_FORMAT_TRL, "trl") V(DATA_FORMAT_IDS, "ids") V(DATA_FORMAT_TEXT, "text")
 #define HONE_EXPORT_DTYPE_VALUES(V)                                                                                    \
     V(EXPORT_DTYPE_AS_INPUT, "as-input") V(EXPORT_DTYPE_F32, "f32") V(EXPORT_DTYPE_BF16, "bf16")
 
@@ -279,9 +279,10 @@
     S(LATER, tokenized_path, "null", "folder of prepared data")                                                        \
     B(LATER, ignore_pad_token_for_loss, "true", "false trains on padding")                                             \
     S(LATER, tool_format, "null", "how tools are written into prompts; null = as the model's chat template does")      \
-    S(LATER, default_system, "null", "system prompt of rows without one")                                              \
-    T(LATER, enable_thinking, "true", "reasoning templates; rows may carry chat_template_kwargs instead")              \
-    B(LATER, preserve_thinking, "false", "keep the reasoning of earlier answers")                                      \
+    S(YES,   default_system, "null", "system prompt of rows without one")                                              \
+    T(YES,   enable_thinking, "true", "reasoning; without `template`, a variable of the model's chat template, given " \
+      "only where it is set; a row's chat_template_kwargs go before it")                                               \
+    B(YES,   preserve_thinking, "false", "keep the reasoning of earlier answers, where the template can")              \
     B(NOOP,  data_shared_file_system, "false", "acts with several machines")                                           \
     I(NOOP,  eval_num_beams, "null", 1, HONE_ANY_, "acts with predict_with_generate")
 
@@ -427,6 +428,7 @@
       "where template is set, else cut-right")                                                                         \
     E(YES,   packing_strategy, "best_fit", HONE_CHOICES_(HONE_PACKING_STRATEGY_VALUES), "how packing fills rows: "     \
       "longest sample first into the fullest row that holds it, or in the order of the data (greedy)")                 \
+    B(YES,   append_eos, "true", "end each document with the EOS token (pt)")                                          \
     I(YES,   pack_length, "null", 1, HONE_ANY_, "tokens of a packed row; null = cutoff_len")                           \
     I(YES,   global_batch_size, "null", 1, HONE_ANY_, "samples of one step, in place of gradient_accumulation_steps")  \
     I(YES,   global_batch_tokens, "null", 1, HONE_ANY_, "tokens of one step, in place of gradient_accumulation_steps") \

@@ -158,6 +158,8 @@ hone_status hone_chat_load(hone_chat **out, const char *dir, const hone_tokenize
 
     HONE_TRY(new_chat(out, tok));
     st = load_parts(*out, dir, &config, &other);
+    if (st == HONE_OK)
+        st = chat_try_arguments(*out);
     json_decref(config);
     json_decref(other);
     if (st != HONE_OK)
@@ -182,6 +184,7 @@ hone_status hone_chat_create(hone_chat **out, const char *source, size_t n, cons
     HONE_GO(set_token(*out, "eos_token", hone_tokenizer_eos(tok)));
     HONE_GO(set_token(*out, "pad_token", hone_tokenizer_pad(tok)));
     HONE_GO(hone_template_compile(&(*out)->main, source, n, name));
+    HONE_GO(chat_try_arguments(*out));
 out:
     if (st != HONE_OK)
         hone_chat_destroy(out);

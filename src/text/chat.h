@@ -35,6 +35,17 @@ hone_status hone_chat_create(hone_chat **out, const char *source, size_t n, cons
                              const hone_tokenizer *tok) HONE_MUST_CHECK;
 void        hone_chat_destroy(hone_chat **chat);
 
+/* In which forms a template can write the arguments of a tool call. None: it writes no calls (or refuses the trial). */
+typedef enum hone_chat_arguments {
+    HONE_CHAT_NO_ARGUMENTS = 0,
+    HONE_CHAT_TEXT_ARGUMENTS = 1,       /* a text that holds JSON stays that JSON (it may not be quoted once more) */
+    HONE_CHAT_OBJECT_ARGUMENTS = 2      /* an object is written as JSON, or key by key (not as Python prints it) */
+} hone_chat_arguments;
+
+/* Found by rendering a small conversation when the template was loaded. Rendering itself changes no arguments, as
+ * transformers does not; who has arguments in the other form can convert them. */
+hone_chat_arguments hone_chat_get_arguments(const hone_chat *chat);
+
 /*
  * Render `messages` (array of objects) into `out` (initialised with zeros; reusable: it is cleared first).
  *

@@ -9,6 +9,7 @@ struct hone_chat {
     const hone_tokenizer *tok;
     hone_template        *main, *with_tools;    /* with_tools: NULL = main serves both */
     json_t               *special;              /* bos_token, eos_token, …: variables of every render */
+    hone_chat_arguments   arguments;
 };
 
 /* A range of bytes of the text that is supervised, and its message. */
@@ -23,6 +24,8 @@ typedef struct chat_job {
     const hone_chat_options *options;
 } chat_job;
 
+/* Find out which arguments of tool calls the template takes. E_NOMEM only: a template that refuses the trial takes none. */
+hone_status chat_try_arguments(hone_chat *chat) HONE_MUST_CHECK;
 /* Render the first n messages. */
 hone_status chat_render_text(const chat_job *job, hone_template_output *out, size_t n, bool prompt) HONE_MUST_CHECK;
 /* The spans of a render of all messages (with or without prompt, as the job's options say) and its tokens, in order. */

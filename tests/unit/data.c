@@ -92,7 +92,7 @@ static void broken_files_name_the_line(void **state)
         { "a.jsonl", "{\"input_ids\": [1, 2], \"labels\": [1]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "1 labels for 2 input_ids" },
         { "a.jsonl", "{\"input_ids\": [1, 4294967297]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "\"input_ids\"[1]" },
         { "a.jsonl", "{\"input_ids\": [1, 2]}\n{\"b\": \"\xFF\"}\n", HONE_E_FORMAT, "a.jsonl: line 2:", "invalid UTF-8: byte 0xff" },
-        { "a.jsonl", "{\"question\": 1, \"answer\": 2}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "question, answer" },
+        { "a.jsonl", "{\"left\": 1, \"right\": 2}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "left, right" },
         { "a.jsonl", "{\"input_ids\": [1, 2]}\n{\"input_ids\": [3, 4], \"input_ids\": []}\n", HONE_E_FORMAT, "a.jsonl: line 2:", "duplicate" },
         { "a.json", "[\n{\"input_ids\": [1, 2]},\n{\"input_ids\": [1\n 2]}]\n", HONE_E_FORMAT, "a.json: line 4:", "broken JSON" },
         { "a.json", "[{\"input_ids\": [1, 2]},\n{\"input_ids\": [1, 2]}\n", HONE_E_FORMAT, "a.json: line 3:", "cut short" },
@@ -206,8 +206,8 @@ static void bad_rows_are_all_listed_or_dropped(void **state)
     t_data_write(&d, "a.jsonl", "{\"input_ids\": [1, 2]}\n{\"x\": 1}\n{\"input_ids\": [3, 4]}\n{\"y\": 1}\n", 0);
     T_STATUS(t_data_load(&d, A), HONE_E_DATA);
     T_ERROR_HAS("2 rows cannot be used");
-    T_ERROR_HAS("a.jsonl, line 2: the row has no \"input_ids\"\n");
-    T_ERROR_HAS("a.jsonl, line 4: the row has no \"input_ids\"\n");
+    T_ERROR_HAS("a.jsonl, line 2: the row has no \"input_ids\" (it has: ");
+    T_ERROR_HAS("a.jsonl, line 4: the row has no \"input_ids\" (it has: ");
     T_ERROR_HAS("bad_rows: drop");
     T_STATUS(t_data_load(&d, A "val_size: 1\n"), HONE_E_DATA);      /* wherever the split puts them */
     T_ERROR_HAS("2 rows cannot be used");
@@ -450,7 +450,7 @@ static void the_log_is_told(void **state)
     T_OK(t_data_load(&d, A "bad_rows: drop\ncutoff_len: 4\neval_dataset: '@/a.jsonl'\n"));
     assert_non_null(strstr(text.data, "dataset: 4 rows: 1 kept, 1 cut, 0 too long, 1 bad, 1 without a token to learn; 2 samples\n"));
     assert_non_null(strstr(text.data, "dataset: 9 tokens: 7 kept, 1 cut, 1 dropped; 5 of them with a loss; longest sample 4\n"));
-    assert_non_null(strstr(text.data, "a.jsonl, line 2: the row has no \"input_ids\"\n"));
+    assert_non_null(strstr(text.data, "a.jsonl, line 2: the row has no \"input_ids\" (it has: "));
     assert_non_null(strstr(text.data, "a.jsonl, line 3: no token has a loss\n"));
     assert_non_null(strstr(text.data, "\neval_dataset: 4 rows"));
     hone_str_deinit(&text);

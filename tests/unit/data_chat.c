@@ -315,7 +315,8 @@ static void wrong_types_are_fatal(void **state)
         { "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"chat_template_kwargs\": []}", "\"chat_template_kwargs\" must be an object" },
         { "{\"instruction\": 5, \"output\": \"x\"}", "\"instruction\" must be a string, not integer" },
         { "{\"instruction\": \"i\", \"output\": \"x\", \"history\": [[\"a\"]]}", "entry 0 of the history is no pair" },
-        { "{\"conversations\": [{\"from\": \"human\"}]}", "message 0 lacks \"from\" or \"value\"" },
+        { "{\"conversations\": [{\"from\": 5, \"value\": \"x\"}]}", "message 0 has no \"from\" that is a string" },
+        { "{\"conversations\": [{\"from\": \"human\", \"value\": 5}]}", "\"value\" of message 0 must be a text or a list of parts, not integer" },
     };
     t_data d;
     char   text[256];
@@ -394,7 +395,7 @@ static void columns_and_tags(void **state)
     t_data_write(&d, "a.jsonl", "{\"conversations\": [{\"from\": \"bot\", \"value\": \"u\"}]}\n", 0);
     T_STATUS(t_data_load(&d, INFO), HONE_E_DATA);
     T_ERROR_HAS("a.jsonl, line 1: message 0 is of \"bot\"");
-    T_ERROR_HAS("human, gpt, system, observation; set \"tags\"");
+    T_ERROR_HAS("human, gpt, system, observation, function_call; set \"tags\"");
     t_data_write(&d, "a.jsonl", "{\"conversations\": [{\"from\": \"user\", \"value\": \"u\"}]}\n", 0);
     T_STATUS(t_data_load(&d, INFO), HONE_E_DATA);     /* what dataset_info.json describes has the roles that it says */
     expect_row(&d, "{\"conversations\": [{\"from\": \"user\", \"value\": \"u\"}, {\"from\": \"assistant\", \"value\": \"a\"}]}\n", A, pair);
