@@ -125,6 +125,8 @@ static hone_status check_data(const hone_options *o)
     REFUSE_IF(!sft && o->train_on_prompt, train_on_prompt, "train_on_prompt works with stage: sft only");
     REFUSE_IF(!sft && o->mask_history, mask_history, "mask_history works with stage: sft only");
     REFUSE_IF(!sft && o->neat_packing, neat_packing, "neat_packing works with stage: sft only; stage: pt packs anyway");
+    REFUSE_IF(o->stage != HONE_STAGE_PT && !o->append_eos, append_eos, "append_eos works with stage: pt only; what ends an answer "
+              "is the template's to say");
     REFUSE_IF(o->train_on_prompt && o->mask_history, mask_history,
               "mask_history and train_on_prompt contradict each other");
     REFUSE_IF(o->neat_packing && o->packing == HONE_TRI_FALSE, packing,

@@ -214,7 +214,7 @@ static void bad_rows_are_all_listed_or_dropped(void **state)
     T_OK(t_data_load(&d, A "bad_rows: drop\n"));
     assert_int_equal(hone_dataset_len(d.train), 2);
     assert_int_equal(report(&d)->n_notes, 2);
-    assert_string_equal(hone_dataset_note(d.train, 1).why, "the row has no \"input_ids\"");
+    assert_string_equal(hone_dataset_note(d.train, 1).why, "the row has no \"input_ids\" (it has: y)");
     assert_int_equal(hone_dataset_note(d.train, 1).line, 4);
     conserved(d.train);
     hone_str_puts(&rows, "{\"input_ids\": [1, 2]}\n");
