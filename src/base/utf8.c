@@ -61,6 +61,15 @@ uint32_t hone_utf8_decode(const char *text, size_t *len)
     }
 }
 
+uint32_t hone_utf8_decode_before(const char *s, size_t at, size_t *len)
+{
+    size_t i = at - 1;
+
+    while (((unsigned char)s[i] & 0xC0) == 0x80)
+        i--;
+    return hone_utf8_decode(s + i, len);
+}
+
 size_t hone_utf8_encode(uint32_t cp, char out[4])
 {
     if (cp < 0x80) {

@@ -12,6 +12,8 @@
 size_t hone_utf8_valid_prefix(const char *s, size_t n);
 /* Decode the code point at s (well-formed text) and its length in bytes. */
 uint32_t hone_utf8_decode(const char *s, size_t *len);
+/* Decode the code point that ends at s[at] (at > 0) and its length in bytes. */
+uint32_t hone_utf8_decode_before(const char *s, size_t at, size_t *len);
 /* Encode `cp` into out[4]; returns the number of bytes. */
 size_t hone_utf8_encode(uint32_t cp, char out[4]);
 /* Bytes of the sequence that starts with this lead byte of well-formed text. */

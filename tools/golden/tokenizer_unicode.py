@@ -6,6 +6,7 @@ their own), so the tables are read off the library itself, code point by code po
 
 Made with tokenizers==0.23.3. Run: python tools/golden/tokenizer_unicode.py > src/text/unicode/table.c
 """
+import struct
 import sys
 import unicodedata
 
@@ -16,7 +17,10 @@ assert tokenizers.__version__ == "0.23.3", tokenizers.__version__
 
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 GC = "Cn Cc Cf Co Cs Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp".split()
-WORD_REGEX, WORD_RUST, NUMERIC_RUST, PUNCT, DECOMP, DECOMP_COMPAT, CCC, NFC_ACTIVE, SPACE = (1 << i for i in range(9))
+WORD_REGEX, WORD_RUST, NUMERIC_RUST, PUNCT, DECOMP, DECOMP_COMPAT, CCC, NFC_ACTIVE, SPACE, CONTROL, NONSPACING, MARK = (
+    1 << i for i in range(12))
+GRAPHEME = ("OTHER CONTROL EXTEND INCB_EXTEND LINKER ZWJ SPACING PREPEND CONSONANT PICTOGRAPH HANGUL_L HANGUL_V HANGUL_T "
+            "HANGUL_LV HANGUL_LVT").split()
 
 
 def removed_by(pre):
@@ -27,6 +31,10 @@ def removed_by(pre):
         kept = "".join(s for s, _ in pre.pre_tokenize_str("".join(map(chr, chunk))))
         out.update(set(chunk) - set(map(ord, kept)))
     return out
+
+
+def removed_in_normalizing(normalizer):
+    return {c for c in CODE_POINTS if normalizer.normalize_str("a" + chr(c)) == "a"}
 
 
 def regex_set(pattern):
@@ -86,6 +94,83 @@ def lower_runs():
     return runs
 
 
+def graphemes():
+    """Class of each code point in the breaking of grapheme clusters, seen through the Precompiled normalizer.
+
+    It looks up each cluster of fewer than six bytes as a whole and longer ones code point by code point. With a table that
+    turns any first byte into "X", the length of what it makes tells where the clusters are. What cannot be seen so cannot
+    matter either: the library has no other use for clusters.
+    """
+    units = [0] * 1024                      # a double array: the root's children at 256 ^ byte, their leaves at 512 + byte
+    units[0] = 256 << 10
+    for b in [*range(1, 128), *range(0xC2, 0xF5)]:
+        units[256 ^ b] = ((256 ^ b) ^ (512 + b)) << 10 | 1 << 8 | b
+        units[512 + b] = 1 << 31
+    table = struct.pack(f"<I{len(units)}I", 4 * len(units), *units) + b"X\0"
+    norm = normalizers.Precompiled(table)
+    names = {n: i for i, n in enumerate(GRAPHEME)}
+    out = [0] * 0x110000
+
+    def seen(fmt):
+        """Length of what becomes of fmt with each code point for @ (U+0000 is never looked up)."""
+        return {c: len(norm.normalize_str(fmt.replace("@", chr(c)))) for c in CODE_POINTS[1:]}
+
+    joins = {c for c, n in seen("a@").items() if n == 1}
+    prepend = {c for c, n in seen("@a").items() if n == 1}
+    control = {c for c, n in seen("@\u0301").items() if n == 2 and c not in joins and c < 0x10000}
+    control |= {c for c in CODE_POINTS if c >= 0x10000 and c not in joins and unicodedata.category(chr(c)) == "Cf"}
+    control |= {c for c in range(0xE0000, 0xE1000) if c not in joins}      # default ignorable, assigned or not
+    control -= prepend
+    first_pict = {c for c, n in seen("@\u200d\u00a9\u0301").items() if n == 4}
+    second_pict = {c for c, n in seen("\u00a9\u200d@\u0301").items() if n == 4 and c < 0x10000} - joins - control
+    first_pict -= joins | control
+    assert {c for c in first_pict if c < 0x10000} == second_pict
+    extend = {c for c, n in seen("\u00a9@\u200d\u00a9\u0301").items() if n == 5} & joins
+    ka, virama = "\u0915", "\u094d"
+    first = {c for c, n in seen("@" + virama + ka + "\u0301").items() if n == 4} - joins
+    second = {c for c, n in seen(ka + virama + "@\u0301").items() if n == 4 and c < 0x10000} - joins - control
+    assert {c for c in first if c < 0x10000} == second, (len(first), len(second))
+    linker = {c for c, n in seen(ka + "@" + ka + "\u0301").items() if n == 4} & joins
+    incb = {c for c, n in seen(ka + virama + "@" + ka + "\u0301").items() if n == 5} & joins - linker - {0x200D}
+    assert linker <= extend and incb <= extend, (linker - extend, incb - extend)
+    for members, name in ((control, "CONTROL"), (joins - extend, "SPACING"), (extend, "EXTEND"), (incb, "INCB_EXTEND"),
+                          (linker, "LINKER"), ({0x200D}, "ZWJ"), (prepend, "PREPEND"), (first, "CONSONANT"),
+                          (first_pict, "PICTOGRAPH"),
+                          ({*range(0x1100, 0x1160), *range(0xA960, 0xA97D)}, "HANGUL_L"),
+                          ({*range(0x1160, 0x11A8), *range(0xD7B0, 0xD7C7)}, "HANGUL_V"),
+                          ({*range(0x11A8, 0x1200), *range(0xD7CB, 0xD7FC)}, "HANGUL_T"),
+                          (set(range(0xAC00, 0xD7A4)), "HANGUL_LVT"), (set(range(0xAC00, 0xD7A4, 28)), "HANGUL_LV")):
+        for c in members:
+            out[c] = names[name]
+    return out
+
+
+def script_runs():
+    """(first, last, script) of runs that the UnicodeScripts pre-tokenizer takes for one script; what is in none goes with
+    any. Kana and Han are one script there. The numbers mean nothing."""
+    split = pre_tokenizers.UnicodeScripts()
+
+    def any_script(c):
+        return pieces(split, c) == 1 and len(split.pre_tokenize_str("\u0436" + chr(c) + "\u0436")) == 1
+
+    runs, known = [], []
+    for c in CODE_POINTS:
+        if any_script(c):
+            continue
+        if runs and runs[-1][1] == c - 1 and len(split.pre_tokenize_str(chr(c - 1) + chr(c))) == 1:
+            runs[-1][1] = c
+            continue
+        for k, other in enumerate(known):
+            if len(split.pre_tokenize_str(chr(other) + chr(c))) == 1:
+                break
+        else:
+            k = len(known)
+            known.append(c)
+        runs.append([c, c, k])
+    assert len(known) < 256
+    return runs
+
+
 def emit(name, type_, values, per_line=24):
     print(f"const {type_} {name}[{len(values)}] = {{")
     for i in range(0, len(values), per_line):
@@ -110,14 +195,18 @@ def main():
         NUMERIC_RUST: {c for c in CODE_POINTS if pieces(digits, c) == 3},
         PUNCT: removed_by(pre_tokenizers.Punctuation("removed")),
         DECOMP: decomp, DECOMP_COMPAT: compat, CCC: ccc, NFC_ACTIVE: active, SPACE: space,
+        CONTROL: removed_in_normalizing(normalizers.BertNormalizer(True, False, False, False)),
+        NONSPACING: removed_in_normalizing(normalizers.BertNormalizer(False, False, True, False)),
+        MARK: removed_in_normalizing(normalizers.StripAccents()),
     }
+    grapheme = graphemes()
     flags = [0] * 0x110000
     for bit, members in sets.items():
         for c in members:
             flags[c] |= bit
     records, record_of, values = [], {}, []
     for c in range(0x110000):
-        r = (category[c], flags[c])
+        r = (category[c], grapheme[c], flags[c])
         if r not in record_of:
             record_of[r] = len(records)
             records.append(r)
@@ -135,7 +224,7 @@ def main():
     print('#include "text/unicode/unicode.h"\n')
     print(f"const hone_unicode_record hone_unicode_records[{len(records)}] = {{")
     for i in range(0, len(records), 8):
-        print("    " + ", ".join("{ %d, %d }" % r for r in records[i:i + 8]) + ",")
+        print("    " + ", ".join("{ %d, %d, %d }" % r for r in records[i:i + 8]) + ",")
     print("};\n")
     emit("hone_unicode_index", "uint16_t", index)
     emit("hone_unicode_values", "uint8_t", [v for b in blocks for v in b], 32)
@@ -145,7 +234,13 @@ def main():
     for i in range(0, len(runs), 3):
         print("    " + ", ".join("{ 0x%x, 0x%x, %d, %d }" % r for r in runs[i:i + 3]) + ",")
     print("};")
-    print(f"{len(records)} records, {len(blocks)} blocks, {len(runs)} lower case runs", file=sys.stderr)
+    scripts = script_runs()
+    print(f"\nconst size_t hone_unicode_n_scripts = {len(scripts)};")
+    print(f"const hone_unicode_script_run hone_unicode_scripts[{len(scripts)}] = {{")
+    for i in range(0, len(scripts), 4):
+        print("    " + ", ".join("{ 0x%x, 0x%x, %d }" % tuple(r) for r in scripts[i:i + 4]) + ",")
+    print("};")
+    print(f"{len(records)} records, {len(blocks)} blocks, {len(runs)} lower case runs, {len(scripts)} script runs", file=sys.stderr)
 
 
 main()

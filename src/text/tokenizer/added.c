@@ -165,6 +165,7 @@ hone_status tok_added_set_finish(tok_added_set *set, const tok_normalizer *nz, b
             t->n_normal = v.n;
             HONE_GO_CHECK(t->normal, HONE_E_NOMEM, "out of memory");
         }
+        /* The reference finds it everywhere, for ever. */
         HONE_GO_CHECK(v.n, HONE_E_FORMAT, "added token \"%s\" is empty after normalization", t->content);
         HONE_GO(trie_add(t->normalized ? &set->normal : &set->raw, v.s, v.n, (int32_t)i));
     }
@@ -192,20 +193,11 @@ const tok_added *tok_added_at(const tok_added_set *set, int32_t id)
 
 int32_t tok_added_end(const tok_added_set *set) { return set->end; }
 
-static uint32_t last_code_point(const char *s, size_t n, size_t *len)
-{
-    size_t i = n - 1;
-
-    while ((s[i] & 0xC0) == 0x80)
-        i--;
-    return hone_utf8_decode(s + i, len);
-}
-
 static bool stands_alone(const char *s, size_t n, size_t begin, size_t end)
 {
     size_t len;
 
-    return (begin == 0 || !hone_unicode_has(last_code_point(s, begin, &len), HONE_UC_WORD)) &&
+    return (begin == 0 || !hone_unicode_has(hone_utf8_decode_before(s, begin, &len), HONE_UC_WORD)) &&
            (end == n || !hone_unicode_has(hone_utf8_decode(s + end, &len), HONE_UC_WORD));
 }
 
@@ -228,7 +220,7 @@ hone_status tok_added_cut(const tok_added_set *set, tok_stretch_vec *out, const 
         if ((set->split_special && tok->special) || (tok->single_word && !stands_alone(v->s, v->n, begin, end)))
             continue;
         if (tok->lstrip) {
-            while (begin > 0 && hone_unicode_has(last_code_point(v->s, begin, &k), HONE_UC_SPACE))
+            while (begin > 0 && hone_unicode_has(hone_utf8_decode_before(v->s, begin, &k), HONE_UC_SPACE))
                 begin -= k;
             begin = HONE_MAX(begin, done);
         }

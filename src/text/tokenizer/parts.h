@@ -36,6 +36,11 @@ static inline hone_span tok_view_span(const tok_view *v, size_t begin, size_t en
     return (hone_span){ v->from[begin].begin, v->from[end - 1].end };
 }
 
+/* Input bytes of the character that ends at byte `at` > 0. */
+hone_span tok_view_char_before(const tok_view *v, size_t at);
+/* Refuse a byte that came from nowhere (see Replace) where the reference cannot go on with one. */
+hone_status tok_view_check_origin(const tok_view *v, size_t at) HONE_MUST_CHECK;
+
 /* A stretch of a view found by a pattern (`match`) or between its matches. */
 typedef struct tok_cut { uint32_t begin, end; bool match; } tok_cut;
 typedef HONE_VEC(tok_cut) tok_cut_vec;
@@ -78,6 +83,7 @@ typedef struct tok_work {
 tok_text *tok_text_other(tok_text pair[2], const tok_view *v);
 /* Append bytes that all came from `from`. */
 hone_status tok_text_add(tok_text *t, const char *s, size_t n, hone_span from) HONE_MUST_CHECK;
+hone_status tok_text_add_char(tok_text *t, uint32_t cp, hone_span from) HONE_MUST_CHECK;
 /* Append a stretch of a view. */
 hone_status tok_text_add_view(tok_text *t, const tok_view *v, size_t begin, size_t end) HONE_MUST_CHECK;
 static inline tok_view tok_text_view(const tok_text *t)
@@ -136,6 +142,15 @@ void        tok_regex_destroy(tok_regex **re);
 hone_status tok_regex_cut(const tok_regex *re, tok_cut_vec *out, const char *s, size_t n, uint32_t shift) HONE_MUST_CHECK;
 
 /* ---- normalizer ---- */
+
+/* SentencePiece's rules of replacement (Precompiled): a double array of byte strings and what they become. */
+typedef struct tok_charsmap tok_charsmap;
+
+/* From base64. Errors: E_FORMAT. */
+hone_status tok_charsmap_create(tok_charsmap **out, const char *base64, size_t n, const char *where) HONE_MUST_CHECK;
+void        tok_charsmap_destroy(tok_charsmap **map);
+/* Append what becomes of the view. Errors: E_FORMAT (rules that point outside themselves). */
+hone_status tok_charsmap_apply(const tok_charsmap *map, tok_text *out, const tok_view *v) HONE_MUST_CHECK;
 
 typedef struct tok_normalizer tok_normalizer;
 
@@ -272,13 +287,28 @@ hone_status tok_template_read(tok_template *out, const json_t *spec, const char 
 
 /* ---- decoder ---- */
 
-typedef enum tok_decoder_step { TOK_DECODE_BYTE_LEVEL, TOK_DECODE_FUSE } tok_decoder_step;
+typedef enum tok_decoder_kind {
+    TOK_DECODE_BYTE_LEVEL, TOK_DECODE_FUSE, TOK_DECODE_METASPACE, TOK_DECODE_WORD_PIECE, TOK_DECODE_SUFFIX,
+    TOK_DECODE_BYTE_FALLBACK, TOK_DECODE_STRIP, TOK_DECODE_REPLACE, TOK_DECODE_CTC
+} tok_decoder_kind;
+
+typedef struct tok_decoder_step {
+    tok_decoder_kind kind;
+    hone_str         text;          /* Metaspace: the mark; prefix; suffix; Strip: the character; Replace: content; CTC: pad */
+    hone_str         delimiter;     /* CTC */
+    bool             flag;          /* WordPiece, CTC: clean up; Metaspace: marks of the first token are not spaces */
+    size_t           start, stop;   /* Strip */
+    tok_pattern     *pattern;       /* Replace */
+} tok_decoder_step;
+
 typedef struct tok_decoder { bool present; HONE_VEC(tok_decoder_step) steps; } tok_decoder;
 
 hone_status tok_decoder_read(tok_decoder *out, const json_t *spec, const char *where) HONE_MUST_CHECK;
-/* Decode tokens (n strings laid end to end in `tokens`, ending at ends[i]) and append the text to `out`. */
+void        tok_decoder_deinit(tok_decoder *d);
+/* Decode tokens (n strings laid end to end in `tokens`, ending at ends[i]; both are changed) and append the text to `out`. */
 hone_status tok_decode(const tok_decoder *d, hone_str *out, hone_str *tokens, hone_vec_i64 *ends) HONE_MUST_CHECK;
-bool        tok_decoder_has_byte_level(const tok_decoder *d);
+/* Append the bytes that one token stands for amid others. */
+hone_status tok_decode_one(const tok_decoder *d, hone_str *out, const char *content, size_t n) HONE_MUST_CHECK;
 
 /* ---- the whole ---- */
 

@@ -1,6 +1,8 @@
 /* Post-processors: which special tokens go around the tokens of a text. */
 #include "text/tokenizer/parts.h"
 
+enum { MAX_PIECES = 1024 };     /* of a template; several in a row multiply */
+
 /* Ids of the template's special token `name`. */
 static hone_status push_special(tok_template *out, const json_t *spec, const char *name, const char *where)
 {
@@ -41,36 +43,83 @@ static hone_status read_template(tok_template *out, const json_t *spec, const ch
     return HONE_OK;
 }
 
-static hone_status read_processor(tok_template *out, const json_t *spec, const char *where, int depth, bool *have)
+/* "sep" and "cls" of BertProcessing and RobertaProcessing: [content, id]. */
+static hone_status push_pair(tok_template *out, const json_t *spec, const char *key, const char *where)
 {
-    const json_t *list, *item;
+    const json_t *pair = json_object_get(spec, key), *id = json_array_get(pair, 1);
+
+    HONE_CHECK(json_array_size(pair) == 2 && json_is_integer(id) && json_integer_value(id) >= 0 && json_integer_value(id) <= TOK_MAX_ID,
+               HONE_E_FORMAT, "%s: \"%s\" is not [content, id]", where, key);
+    return HONE_VEC_PUSH(out, (tok_template_piece){ (int32_t)json_integer_value(id) });
+}
+
+static hone_status read_bert(tok_template *out, const json_t *spec, const char *keys, const char *where)
+{
+    HONE_TRY(tok_json_keys(spec, keys, where));
+    HONE_TRY(push_pair(out, spec, "cls", where));
+    HONE_TRY(HONE_VEC_PUSH(out, (tok_template_piece){ -1 }));
+    return push_pair(out, spec, "sep", where);
+}
+
+/* Put `inner` where `out` has the text: a processor takes what the one before it made. */
+static hone_status insert(tok_template *out, const tok_template *inner)
+{
+    tok_template made = { 0 };
+    hone_status  st = HONE_OK;
+
+    for (size_t i = 0; i < out->len; i++)
+        for (size_t k = 0; k < (out->data[i].id < 0 ? inner->len : 1); k++) {
+            HONE_GO_CHECK(made.len < MAX_PIECES, HONE_E_UNSUPPORTED, "a template of more than %d pieces", MAX_PIECES);
+            HONE_GO(HONE_VEC_PUSH(&made, out->data[i].id < 0 ? inner->data[k] : out->data[i]));
+        }
+    HONE_VEC_DEINIT(out);
+    *out = made;
+    return HONE_OK;
+out:
+    HONE_VEC_DEINIT(&made);
+    return st;
+}
+
+/* Apply a processor to what `text` has. */
+static hone_status read_processor(tok_template *text, const json_t *spec, const char *where, int depth)
+{
+    const json_t *list = json_object_get(spec, "processors"), *item;
+    tok_template  own = { 0 };
     const char   *type;
     size_t        i;
+    hone_status   st;
 
-    HONE_TRY(tok_json_type(&type, spec, where));
+    HONE_GO(tok_json_type(&type, spec, where));
     if (strcmp(type, "ByteLevel") == 0)     /* only about the reference's offsets */
         return tok_json_keys(spec, "type add_prefix_space trim_offsets use_regex", where);
-    if (strcmp(type, "TemplateProcessing") == 0) {
-        HONE_CHECK(!*have, HONE_E_UNSUPPORTED, "%s: more than one TemplateProcessing in a Sequence", where);
-        *have = true;
-        return read_template(out, spec, where);
+    if (strcmp(type, "Sequence") == 0) {
+        HONE_TRY(tok_json_keys(spec, "type processors", where));
+        HONE_CHECK(json_is_array(list), HONE_E_FORMAT, "%s: Sequence has no array \"processors\"", where);
+        HONE_CHECK(depth < 16, HONE_E_UNSUPPORTED, "%s: sequences nested deeper than 16", where);
+        json_array_foreach(list, i, item)
+            HONE_TRY(read_processor(text, item, where, depth + 1));
+        return HONE_OK;
     }
-    HONE_CHECK(strcmp(type, "Sequence") == 0, HONE_E_UNSUPPORTED, "%s: the type \"%s\" is not implemented (there are "
-               "ByteLevel, TemplateProcessing, Sequence)", where, type);
-    HONE_TRY(tok_json_keys(spec, "type processors", where));
-    list = json_object_get(spec, "processors");
-    HONE_CHECK(json_is_array(list), HONE_E_FORMAT, "%s: Sequence has no array \"processors\"", where);
-    HONE_CHECK(depth < 16, HONE_E_UNSUPPORTED, "%s: sequences nested deeper than 16", where);
-    json_array_foreach(list, i, item)
-        HONE_TRY(read_processor(out, item, where, depth + 1, have));
+    if (strcmp(type, "TemplateProcessing") == 0)
+        HONE_GO(read_template(&own, spec, where));
+    else if (strcmp(type, "BertProcessing") == 0)
+        HONE_GO(read_bert(&own, spec, "type sep cls", where));
+    else if (strcmp(type, "RobertaProcessing") == 0)
+        HONE_GO(read_bert(&own, spec, "type sep cls trim_offsets add_prefix_space", where));
+    else
+        HONE_GO(HONE_FAIL(HONE_E_UNSUPPORTED, "%s: no post-processor has the type \"%s\" (there are TemplateProcessing, ByteLevel, "
+                          "BertProcessing, RobertaProcessing, Sequence)", where, type));
+    HONE_GO(insert(&own, text));
+    HONE_VEC_DEINIT(text);
+    *text = own;
     return HONE_OK;
+out:
+    HONE_VEC_DEINIT(&own);
+    return st;
 }
 
 hone_status tok_template_read(tok_template *out, const json_t *spec, const char *where)
 {
-    bool have = false;
-
-    if (spec && !json_is_null(spec))
-        HONE_TRY(read_processor(out, spec, where, 0, &have));
-    return have ? HONE_OK : HONE_VEC_PUSH(out, (tok_template_piece){ -1 });
+    HONE_TRY(HONE_VEC_PUSH(out, (tok_template_piece){ -1 }));
+    return spec && !json_is_null(spec) ? read_processor(out, spec, where, 0) : HONE_OK;
 }

@@ -3,18 +3,27 @@
 #include "text/tokenizer/parts.h"
 
 typedef enum step_kind {
-    STEP_BYTE_LEVEL, STEP_SPLIT, STEP_DIGITS, STEP_PUNCTUATION, STEP_WHITESPACE, STEP_WHITESPACE_SPLIT
+    STEP_BYTE_LEVEL, STEP_METASPACE, STEP_SPLIT, STEP_FLAGS, STEP_WHITESPACE, STEP_DELIMITER, STEP_SCRIPTS, STEP_FIXED_LENGTH
 } step_kind;
+
+/* Where Metaspace puts its character before a piece: nowhere, at the start of the input, everywhere. */
+typedef enum prepend_scheme { PREPEND_NEVER, PREPEND_FIRST, PREPEND_ALWAYS } prepend_scheme;
 
 /* What becomes of the matches of a pattern. */
 typedef enum behavior { REMOVED, ISOLATED, MERGED_WITH_PREVIOUS, MERGED_WITH_NEXT, CONTIGUOUS } behavior;
 
 typedef struct step {
-    step_kind    kind;
-    behavior     behavior;
-    bool         invert;            /* Split */
-    bool         add_prefix_space;  /* ByteLevel */
-    tok_pattern *pattern;           /* Split; ByteLevel with use_regex, else NULL */
+    step_kind      kind;
+    behavior       behavior;
+    bool           invert;              /* Split */
+    bool           add_prefix_space;    /* ByteLevel */
+    tok_pattern   *pattern;             /* Split; ByteLevel with use_regex, else NULL */
+    unsigned       flags;               /* STEP_FLAGS: which characters are matches */
+    char           mark[8];             /* Metaspace: its character; CharDelimiterSplit: the delimiter */
+    size_t         mark_len;
+    prepend_scheme prepend;             /* Metaspace */
+    bool           split;               /* Metaspace: each mark begins a piece */
+    size_t         length;              /* FixedLength, in characters */
 } step;
 
 struct tok_pretokenizer { HONE_VEC(step) steps; };
@@ -61,52 +70,127 @@ static hone_status read_sequence(tok_pretokenizer *pt, const json_t *spec, const
     return HONE_OK;
 }
 
-static hone_status read_simple(step *s, const char *type, const json_t *spec, const char *where)
+/* A string of one character. */
+static hone_status read_mark(step *s, const json_t *spec, const char *key, const char *where)
+{
+    const char *text;
+    size_t      n;
+
+    HONE_TRY(tok_json_string(&text, &n, spec, key, where));
+    HONE_CHECK(n && hone_utf8_len((unsigned char)text[0]) == n, HONE_E_FORMAT, "%s: \"%s\" is not one character", where, key);
+    memcpy(s->mark, text, n);
+    s->mark_len = n;
+    return HONE_OK;
+}
+
+static hone_status read_metaspace(step *s, const json_t *spec, const char *where)
+{
+    static const char *const schemes[] = { "never", "first", "always" };
+    const json_t *scheme = json_object_get(spec, "prepend_scheme");
+    bool          prefix = true;
+    size_t        k = PREPEND_ALWAYS;
+
+    HONE_TRY(tok_json_keys(spec, "type replacement prepend_scheme split add_prefix_space str_rep", where));
+    HONE_TRY(read_mark(s, spec, "replacement", where));
+    s->split = true;
+    if (!json_is_null(json_object_get(spec, "split")))
+        HONE_TRY(tok_json_bool(&s->split, spec, "split", true, where));
+    if (!json_is_null(json_object_get(spec, "add_prefix_space")))
+        HONE_TRY(tok_json_bool(&prefix, spec, "add_prefix_space", true, where));
+    if (scheme)
+        for (k = 0; k < HONE_COUNTOF(schemes); k++)
+            if (json_is_string(scheme) && strcmp(json_string_value(scheme), schemes[k]) == 0)
+                break;
+    HONE_CHECK(k < HONE_COUNTOF(schemes), HONE_E_FORMAT, "%s: \"prepend_scheme\" is not always, first or never", where);
+    HONE_CHECK(prefix || k == PREPEND_NEVER, HONE_E_FORMAT, "%s: \"add_prefix_space\" is false, so \"prepend_scheme\" has to be "
+               "\"never\"", where);
+    s->prepend = (prepend_scheme)k;
+    return HONE_OK;
+}
+
+static hone_status read_split(step *s, const json_t *spec, const char *where)
+{
+    HONE_TRY(tok_json_keys(spec, "type pattern behavior invert", where));
+    HONE_TRY(read_behavior(&s->behavior, spec, where));
+    HONE_TRY(tok_json_bool(&s->invert, spec, "invert", -1, where));
+    return tok_pattern_create(&s->pattern, json_object_get(spec, "pattern"), where);
+}
+
+static hone_status read_digits(step *s, const json_t *spec, const char *where)
 {
     bool individual;
 
-    if (strcmp(type, "ByteLevel") == 0) {
-        s->kind = STEP_BYTE_LEVEL;
-        return read_byte_level(s, spec, where);
-    }
-    if (strcmp(type, "Split") == 0) {
-        s->kind = STEP_SPLIT;
-        HONE_TRY(tok_json_keys(spec, "type pattern behavior invert", where));
-        HONE_TRY(read_behavior(&s->behavior, spec, where));
-        HONE_TRY(tok_json_bool(&s->invert, spec, "invert", -1, where));
-        return tok_pattern_create(&s->pattern, json_object_get(spec, "pattern"), where);
-    }
-    if (strcmp(type, "Digits") == 0) {
-        s->kind = STEP_DIGITS;
-        HONE_TRY(tok_json_keys(spec, "type individual_digits", where));
-        HONE_TRY(tok_json_bool(&individual, spec, "individual_digits", -1, where));
-        s->behavior = individual ? ISOLATED : CONTIGUOUS;
-        return HONE_OK;
-    }
-    if (strcmp(type, "Punctuation") == 0) {
-        s->kind = STEP_PUNCTUATION;
-        s->behavior = ISOLATED;
-        HONE_TRY(tok_json_keys(spec, "type behavior", where));
-        return json_object_get(spec, "behavior") ? read_behavior(&s->behavior, spec, where) : HONE_OK;
-    }
-    s->behavior = REMOVED;
-    if (strcmp(type, "Whitespace") == 0 || strcmp(type, "WhitespaceSplit") == 0) {
-        s->kind = strcmp(type, "Whitespace") == 0 ? STEP_WHITESPACE : STEP_WHITESPACE_SPLIT;
-        return tok_json_keys(spec, "type", where);
-    }
-    return HONE_FAIL(HONE_E_UNSUPPORTED, "%s: the type \"%s\" is not implemented (there are ByteLevel, Split, Digits, "
-                     "Punctuation, Whitespace, WhitespaceSplit, Sequence)", where, type);
+    HONE_TRY(tok_json_keys(spec, "type individual_digits", where));
+    HONE_TRY(tok_json_bool(&individual, spec, "individual_digits", -1, where));
+    s->flags = HONE_UC_NUMERIC;
+    s->behavior = individual ? ISOLATED : CONTIGUOUS;
+    return HONE_OK;
 }
+
+static hone_status read_punctuation(step *s, const json_t *spec, const char *where)
+{
+    HONE_TRY(tok_json_keys(spec, "type behavior", where));
+    s->flags = HONE_UC_PUNCT;
+    s->behavior = ISOLATED;
+    return json_object_get(spec, "behavior") ? read_behavior(&s->behavior, spec, where) : HONE_OK;
+}
+
+static hone_status read_delimiter(step *s, const json_t *spec, const char *where)
+{
+    HONE_TRY(tok_json_keys(spec, "type delimiter", where));
+    return read_mark(s, spec, "delimiter", where);
+}
+
+static hone_status read_fixed_length(step *s, const json_t *spec, const char *where)
+{
+    const json_t *length = json_object_get(spec, "length");
+
+    HONE_TRY(tok_json_keys(spec, "type length", where));
+    HONE_CHECK(!length || (json_is_integer(length) && json_integer_value(length) > 0), HONE_E_FORMAT,
+               "%s: \"length\" is not a whole number above 0", where);
+    s->length = length ? (size_t)json_integer_value(length) : 5;
+    return HONE_OK;
+}
+
+static hone_status read_white_space(step *s, const json_t *spec, const char *where)
+{
+    s->flags = HONE_UC_SPACE;
+    return tok_json_keys(spec, "type", where);
+}
+
+static hone_status read_plain(step *s, const json_t *spec, const char *where)
+{
+    (void)s;
+    return tok_json_keys(spec, "type", where);
+}
+
+/* Types with one step; behavior is REMOVED where its reader sets none. */
+static const struct { const char *type; step_kind kind; hone_status (*read)(step *, const json_t *, const char *); } readers[] = {
+    { "ByteLevel", STEP_BYTE_LEVEL, read_byte_level }, { "Metaspace", STEP_METASPACE, read_metaspace },
+    { "Split", STEP_SPLIT, read_split }, { "Digits", STEP_FLAGS, read_digits }, { "Punctuation", STEP_FLAGS, read_punctuation },
+    { "Whitespace", STEP_WHITESPACE, read_plain }, { "WhitespaceSplit", STEP_FLAGS, read_white_space },
+    { "BertPreTokenizer", STEP_FLAGS, read_white_space }, { "CharDelimiterSplit", STEP_DELIMITER, read_delimiter },
+    { "UnicodeScripts", STEP_SCRIPTS, read_plain }, { "FixedLength", STEP_FIXED_LENGTH, read_fixed_length }
+};
 
 static hone_status read_step(tok_pretokenizer *pt, const json_t *spec, const char *where, int depth)
 {
     const char *type;
+    size_t      k = 0;
 
     HONE_TRY(tok_json_type(&type, spec, where));
     if (strcmp(type, "Sequence") == 0)
         return read_sequence(pt, spec, where, depth);
-    HONE_TRY(HONE_VEC_PUSH(&pt->steps, (step){ 0 }));
-    return read_simple(&pt->steps.data[pt->steps.len - 1], type, spec, where);
+    while (k < HONE_COUNTOF(readers) && strcmp(readers[k].type, type) != 0)
+        k++;
+    HONE_CHECK(k < HONE_COUNTOF(readers), HONE_E_UNSUPPORTED, "%s: no pre-tokenizer has the type \"%s\" (there are ByteLevel, "
+               "Metaspace, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, BertPreTokenizer, CharDelimiterSplit, "
+               "UnicodeScripts, FixedLength, Sequence)", where, type);
+    HONE_TRY(HONE_VEC_PUSH(&pt->steps, (step){ .kind = readers[k].kind }));
+    HONE_TRY(readers[k].read(&pt->steps.data[pt->steps.len - 1], spec, where));
+    if (strcmp(type, "BertPreTokenizer") == 0)      /* then punctuation */
+        return HONE_VEC_PUSH(&pt->steps, (step){ .kind = STEP_FLAGS, .behavior = ISOLATED, .flags = HONE_UC_PUNCT });
+    return HONE_OK;
 }
 
 hone_status tok_pretokenizer_create(tok_pretokenizer **out, const json_t *spec, const char *where)
@@ -228,14 +312,63 @@ static hone_status cut_whitespace(tok_cut_vec *out, const char *s, size_t n, uin
     return push_run(out, done, n, kind == HONE_UC_SPACE, shift);
 }
 
+static hone_status cut_delimiter(const step *d, tok_cut_vec *out, const char *s, size_t n, uint32_t shift)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        const char *at = memmem(s + done, n - done, d->mark, d->mark_len);
+        size_t      begin = at ? (size_t)(at - s) : n;
+
+        HONE_TRY(push_run(out, done, begin, false, shift));
+        if (!at)
+            break;
+        done = begin + d->mark_len;
+        HONE_TRY(push_run(out, begin, done, true, shift));
+    }
+    return HONE_OK;
+}
+
+/* Runs of one script. Characters of any script go with the run before them; those before the first run go away, as in the
+ * reference. */
+static hone_status cut_scripts(tok_cut_vec *out, const char *s, size_t n, uint32_t shift)
+{
+    size_t done = 0, len;
+    int    script = -1;
+
+    for (size_t i = 0; i < n; i += len) {
+        uint32_t cp = hone_utf8_decode(s + i, &len);
+        int      now = cp == ' ' ? -1 : hone_unicode_script(cp);
+
+        if (now < 0 || now == script)
+            continue;
+        HONE_TRY(push_run(out, done, i, script < 0, shift));
+        done = i;
+        script = now;
+    }
+    return push_run(out, done, n, script < 0, shift);
+}
+
+static hone_status cut_fixed(tok_cut_vec *out, const char *s, size_t n, size_t length, uint32_t shift)
+{
+    for (size_t i = 0, end; i < n; i = end) {
+        end = i;
+        for (size_t k = 0; k < length && end < n; k++)
+            end += hone_utf8_len((unsigned char)s[end]);
+        HONE_TRY(push_run(out, i, end, false, shift));
+    }
+    return HONE_OK;
+}
+
 static hone_status cut_piece(const step *s, tok_cut_vec *out, const char *text, size_t n, uint32_t shift)
 {
     switch (s->kind) {
-    case STEP_DIGITS:           return cut_by_flags(out, text, n, HONE_UC_NUMERIC, shift);
-    case STEP_PUNCTUATION:      return cut_by_flags(out, text, n, HONE_UC_PUNCT, shift);
-    case STEP_WHITESPACE_SPLIT: return cut_by_flags(out, text, n, HONE_UC_SPACE, shift);
-    case STEP_WHITESPACE:       return cut_whitespace(out, text, n, shift);
-    default:                    return tok_pattern_cut(s->pattern, out, text, n, shift);
+    case STEP_FLAGS:        return cut_by_flags(out, text, n, s->flags, shift);
+    case STEP_WHITESPACE:   return cut_whitespace(out, text, n, shift);
+    case STEP_DELIMITER:    return cut_delimiter(s, out, text, n, shift);
+    case STEP_SCRIPTS:      return cut_scripts(out, text, n, shift);
+    case STEP_FIXED_LENGTH: return cut_fixed(out, text, n, s->length, shift);
+    default:                return tok_pattern_cut(s->pattern, out, text, n, shift);
     }
 }
 
@@ -265,6 +398,11 @@ static hone_status refine(const step *s, tok_work *w, const tok_view *v, behavio
     return HONE_OK;
 }
 
+static hone_span first_char_span(const tok_view *v, const tok_cut *p)
+{
+    return tok_view_span(v, p->begin, p->begin + hone_utf8_len((unsigned char)v->s[p->begin]));
+}
+
 /* Put a space before each piece that does not start with one. */
 static hone_status add_prefix_spaces(tok_work *w, tok_view *v)
 {
@@ -273,10 +411,9 @@ static hone_status add_prefix_spaces(tok_work *w, tok_view *v)
     for (size_t i = 0; i < w->pieces.len; i++) {
         tok_cut  *p = &w->pieces.data[i];
         size_t    begin = t->s.len;
-        hone_span first = tok_view_span(v, p->begin, p->begin + 1);
 
         if (v->s[p->begin] != ' ')
-            HONE_TRY(tok_text_add(t, " ", 1, (hone_span){ first.begin, first.begin }));
+            HONE_TRY(tok_text_add(t, " ", 1, first_char_span(v, p)));
         HONE_TRY(tok_text_add_view(t, v, p->begin, p->end));
         *p = (tok_cut){ (uint32_t)begin, (uint32_t)t->s.len, false };
     }
@@ -305,6 +442,77 @@ static hone_status write_bytes(tok_work *w, tok_view *v)
     return HONE_OK;
 }
 
+static bool begins_with_mark(const step *s, const tok_view *v, const tok_cut *p)
+{
+    return v->s[p->begin] == ' ' || (p->end - p->begin >= s->mark_len && memcmp(v->s + p->begin, s->mark, s->mark_len) == 0);
+}
+
+/* Append a piece with its spaces written as the mark. */
+static hone_status write_metaspace(const step *s, tok_text *t, const tok_view *v, const tok_cut *p)
+{
+    for (size_t i = p->begin, end; i < p->end; i = end) {
+        const char *space = memchr(v->s + i, ' ', p->end - i);
+
+        end = space ? (size_t)(space - v->s) : p->end;
+        HONE_TRY(tok_text_add_view(t, v, i, end));
+        if (space) {
+            HONE_TRY(tok_text_add(t, s->mark, s->mark_len, tok_view_span(v, end, end + 1)));
+            end++;
+        }
+    }
+    return HONE_OK;
+}
+
+/* Each mark begins a piece of t[begin..end). */
+static hone_status split_at_marks(const step *s, tok_cut_vec *out, const tok_text *t, size_t begin, size_t end)
+{
+    while (begin < end) {
+        const char *at = end - begin > s->mark_len ? memmem(t->s.data + begin + 1, end - begin - 1, s->mark, s->mark_len) : NULL;
+        size_t      next = at ? (size_t)(at - t->s.data) : end;
+
+        HONE_TRY(HONE_VEC_PUSH(out, (tok_cut){ (uint32_t)begin, (uint32_t)next, false }));
+        begin = next;
+    }
+    return HONE_OK;
+}
+
+static hone_status apply_metaspace(const step *s, tok_work *w, tok_view *v)
+{
+    tok_text   *t = tok_text_other(w->pre, v);
+    tok_cut_vec swap;
+
+    w->cuts.len = 0;
+    for (size_t i = 0; i < w->pieces.len; i++) {
+        const tok_cut *p = &w->pieces.data[i];
+        size_t         begin = t->s.len;
+        hone_span      first = first_char_span(v, p);
+
+        if (!begins_with_mark(s, v, p) && (s->prepend == PREPEND_ALWAYS || (s->prepend == PREPEND_FIRST && first.begin == 0)))
+            HONE_TRY(tok_text_add(t, s->mark, s->mark_len, first));
+        HONE_TRY(write_metaspace(s, t, v, p));
+        if (s->split)
+            HONE_TRY(split_at_marks(s, &w->cuts, t, begin, t->s.len));
+        else
+            HONE_TRY(HONE_VEC_PUSH(&w->cuts, (tok_cut){ (uint32_t)begin, (uint32_t)t->s.len, false }));
+    }
+    swap = w->pieces;
+    w->pieces = w->cuts;
+    w->cuts = swap;
+    *v = tok_text_view(t);
+    return HONE_OK;
+}
+
+static hone_status apply_byte_level(const step *s, tok_work *w, tok_view *v, bool as_bytes)
+{
+    if (s->add_prefix_space)
+        HONE_TRY(add_prefix_spaces(w, v));
+    if (s->pattern)
+        HONE_TRY(refine(s, w, v, ISOLATED));
+    if (w->pieces.len)
+        HONE_TRY(tok_view_check_origin(v, w->pieces.data[0].begin));
+    return as_bytes ? HONE_OK : write_bytes(w, v);
+}
+
 hone_status tok_pretokenize(const tok_pretokenizer *pt, tok_work *w, tok_view *v, bool as_bytes)
 {
     w->pieces.len = 0;
@@ -313,16 +521,12 @@ hone_status tok_pretokenize(const tok_pretokenizer *pt, tok_work *w, tok_view *v
     for (size_t i = 0; pt && i < pt->steps.len; i++) {
         const step *s = &pt->steps.data[i];
 
-        if (s->kind != STEP_BYTE_LEVEL) {
+        if (s->kind == STEP_BYTE_LEVEL)
+            HONE_TRY(apply_byte_level(s, w, v, as_bytes));
+        else if (s->kind == STEP_METASPACE)
+            HONE_TRY(apply_metaspace(s, w, v));
+        else
             HONE_TRY(refine(s, w, v, s->behavior));
-            continue;
-        }
-        if (s->add_prefix_space)
-            HONE_TRY(add_prefix_spaces(w, v));
-        if (s->pattern)
-            HONE_TRY(refine(s, w, v, ISOLATED));
-        if (!as_bytes)
-            HONE_TRY(write_bytes(w, v));
     }
     return HONE_OK;
 }

@@ -173,7 +173,7 @@ void hone_tokenizer_destroy(hone_tokenizer **tok)
     tok_pretokenizer_destroy(&t->pretokenizer);
     tok_added_set_destroy(&t->added);
     HONE_VEC_DEINIT(&t->post);
-    HONE_VEC_DEINIT(&t->decoder.steps);
+    tok_decoder_deinit(&t->decoder);
     pool_destroy(t->pool);
     hone_free(t);
     *tok = NULL;
@@ -329,11 +329,7 @@ hone_status hone_tokenizer_token_bytes(const hone_tokenizer *t, hone_str *out, i
     size_t           n;
     const char      *content = decoded_content(t, id, &n, &added);
 
-    if (content && tok_decoder_has_byte_level(&t->decoder))
-        tok_chars_to_bytes(out, content, n);
-    else if (content)
-        hone_str_append(out, content, n);
-    return hone_str_ok(out);
+    return content ? tok_decode_one(&t->decoder, out, content, n) : HONE_OK;
 }
 
 /* ---- questions ---- */

@@ -31,17 +31,31 @@ enum {
     HONE_UC_DECOMP_COMPAT = 1 << 5,     /* has a compatibility decomposition */
     HONE_UC_CCC           = 1 << 6,     /* canonical combining class not 0 */
     HONE_UC_NFC_ACTIVE    = 1 << 7,     /* NFC may change it or join it with what is before it */
-    HONE_UC_SPACE         = 1 << 8      /* White_Space */
+    HONE_UC_SPACE         = 1 << 8,     /* White_Space */
+    HONE_UC_CONTROL       = 1 << 9,     /* clean_text of BertNormalizer takes it away */
+    HONE_UC_NONSPACING    = 1 << 10,    /* a mark that strip_accents of BertNormalizer takes away */
+    HONE_UC_MARK          = 1 << 11     /* a mark that StripAccents takes away */
 };
 
-typedef struct hone_unicode_record { uint8_t category; uint16_t flags; } hone_unicode_record;
+/* Classes of the breaking of extended grapheme clusters (Unicode Standard Annex 29, table 2), with the values of
+ * Indic_Conjunct_Break and Extended_Pictographic among them. Regional indicators are not told apart: see
+ * hone_unicode_grapheme_end. */
+typedef enum hone_unicode_grapheme {
+    HONE_GB_OTHER, HONE_GB_CONTROL, HONE_GB_EXTEND, HONE_GB_INCB_EXTEND, HONE_GB_LINKER, HONE_GB_ZWJ, HONE_GB_SPACING,
+    HONE_GB_PREPEND, HONE_GB_CONSONANT, HONE_GB_PICTOGRAPH, HONE_GB_L, HONE_GB_V, HONE_GB_T, HONE_GB_LV, HONE_GB_LVT
+} hone_unicode_grapheme;
+
+typedef struct hone_unicode_record { uint8_t category, grapheme; uint16_t flags; } hone_unicode_record;
 typedef struct hone_unicode_lower_run { uint32_t first, last; int32_t step, delta; } hone_unicode_lower_run;
+typedef struct hone_unicode_script_run { uint32_t first, last; uint8_t script; } hone_unicode_script_run;
 
 extern const hone_unicode_record    hone_unicode_records[];
 extern const uint16_t               hone_unicode_index[];       /* block of 128 code points */
 extern const uint8_t                hone_unicode_values[];      /* record of each code point of a block */
 extern const size_t                 hone_unicode_n_lower;
 extern const hone_unicode_lower_run hone_unicode_lower[];
+extern const size_t                  hone_unicode_n_scripts;
+extern const hone_unicode_script_run hone_unicode_scripts[];
 
 /* Category and flags of a code point below 0x110000. */
 static inline const hone_unicode_record *hone_unicode_at(uint32_t cp)
@@ -56,6 +70,15 @@ uint32_t hone_unicode_category_set(const char *name, size_t n);
 
 /* Lower case of `cp` without context: one or two code points; returns their number. */
 int hone_unicode_to_lower(uint32_t cp, uint32_t out[2]);
+
+/* Script of a code point as the UnicodeScripts pre-tokenizer sees it (kana are Han); -1 if it goes with any. */
+int hone_unicode_script(uint32_t cp);
+
+/*
+ * End of the extended grapheme cluster at s[i]. Flags (pairs of regional indicators) count as two: their only use is to look
+ * up clusters of fewer than six bytes.
+ */
+size_t hone_unicode_grapheme_end(const char *s, size_t n, size_t i);
 
 typedef enum hone_unicode_form { HONE_NFC, HONE_NFD, HONE_NFKC, HONE_NFKD } hone_unicode_form;
 
