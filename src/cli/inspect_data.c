@@ -278,7 +278,7 @@ hone_status hone_inspect_data(int argc, char **argv)
     HONE_TRY(take_flags(&v, &argc, argv));
     HONE_GO_CHECK(argc > 0, HONE_E_USAGE, "hone inspect data needs a config: hone inspect data CONFIG.yaml "
                   "[--key value]; hone train --help shows a small one");
-    HONE_GO(hone_options_load_no_train(&v.options, argc, argv));
+    HONE_GO(hone_options_load_data(&v.options, argc, argv));
     HONE_GO_CHECK(v.options->model_name_or_path, HONE_E_USAGE,
                   "model_name_or_path is missing: the model whose tokenizer and chat "
                   "template the data goes through");

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "option/option.h"
 #include "text/chat.h"
+#include "text/slots.h"
 #include "text/tokenizer.h"
 
 /* One training sample. labels[t] belongs to ids[t]: −100 = no loss, otherwise what token t-1 is to predict. */
@@ -78,7 +79,7 @@ typedef struct hone_dataset_context {
     const hone_options   *options;
     const hone_tokenizer *tokenizer;        /* NULL: only rows of input_ids are possible */
     const hone_chat      *chat;             /* NULL: no rows of messages */
-    const struct hone_slots *slots;         /* of the named template (`template`), in place of `chat`; NULL without one */
+    const hone_slots     *slots;            /* of the named template (`template`), in place of `chat`; NULL without one */
     const hone_log       *log; /* is told the counts and the first of the rows that were left out; may be NULL */
     void                (*progress)(void *arg, const hone_dataset_progress *progress);  /* called now and then; may be NULL */
     void                 *progress_arg;
@@ -88,11 +89,14 @@ typedef struct hone_dataset_context {
 } hone_dataset_context;
 
 /*
- * The tokenizer and the chat template of a model directory, as far as rows may need them: NULL where the directory has
- * none (rows that need it say so), and no template for stage pt. The template borrows the tokenizer: destroy it first.
- * Errors: E_IO, E_FORMAT, E_UNSUPPORTED as the loaders of the two.
+ * The tokenizer of a model directory, with the tokens that the options add to it, and what writes conversations: the named
+ * template that the options ask for (*slots), or the directory's own chat template (*chat), as far as rows may need them:
+ * NULL where the directory has none (rows that need it say so), and no chat template for stage pt. Both borrow the tokenizer:
+ * destroy them first.
+ * Errors: E_IO, E_FORMAT, E_UNSUPPORTED as the loaders; E_USAGE (no such named template, or it contradicts other options),
+ * E_DATA (a named template without a tokenizer, or of other tokens).
  */
-hone_status hone_dataset_open_text(hone_tokenizer **tokenizer, hone_chat **chat, const char *dir,
+hone_status hone_dataset_open_text(hone_tokenizer **tokenizer, hone_chat **chat, hone_slots **slots, const char *dir,
                                    const hone_options *options) HONE_MUST_CHECK;
 
 /*

@@ -25,6 +25,19 @@ static const char *at(char buf[256], const hone_options *o, const char *name)
         snprintf(text_, sizeof text_, __VA_ARGS__); \
         return HONE_FAIL(HONE_E_USAGE, "%s%s", at(at_, o, #key), text_); } } while (0)
 
+/* Whether samples depend on a row that is known, but not implemented for training. */
+static bool data_depends(const hone_options *o, const option_row *row)
+{
+    static const char *const others[] = { "cache_dir", "new_special_tokens_config", "predict_with_generate" };
+
+    if (strcmp(row->name, "stage") == 0)
+        return o->stage == HONE_STAGE_PPO;
+    for (size_t i = 0; i < HONE_COUNTOF(others); i++)
+        if (strcmp(row->name, others[i]) == 0)
+            return true;
+    return strcmp(row->group, "Data") == 0;
+}
+
 /* Does the row hold what is known, but not implemented? `value` and `def` are its value and its default as text. */
 static bool is_refused(const hone_options *o, const option_row *row, const hone_str *value, const hone_str *def)
 {
@@ -43,7 +56,7 @@ static bool is_refused(const hone_options *o, const option_row *row, const hone_
 }
 
 /* Values and options that are known, but not implemented: one list, so that a config is put right in one go. */
-static hone_status refuse_unimplemented(const hone_options *o, const hone_options *defaults)
+static hone_status refuse_unimplemented(const hone_options *o, const hone_options *defaults, option_use use)
 {
     hone_str    text = HONE_STR_INIT, value = HONE_STR_INIT, def = HONE_STR_INIT;
     int         count = 0;
@@ -57,7 +70,7 @@ static hone_status refuse_unimplemented(const hone_options *o, const hone_option
         hone_str_clear(&def);
         hone_option_write(&value, o, row);
         hone_option_write(&def, defaults, row);
-        if (!is_refused(o, row, &value, &def))
+        if (!is_refused(o, row, &value, &def) || (use == OPTION_USE_DATA && !data_depends(o, row)))
             continue;
         count++;
         hone_str_printf(&text, "\n  %s%s: %.80s", at(place, o, row->name), row->name, hone_str_c(&value));
@@ -150,6 +163,14 @@ static hone_status check_data(const hone_options *o)
     return HONE_OK;
 }
 
+/* What acts with a named template only. */
+static hone_status check_template(const hone_options *o)
+{
+    REFUSE_IF(!o->template && o->tool_format, tool_format, "tool_format acts with template; the chat template that the model "
+              "brings writes tools in its own way");
+    return HONE_OK;
+}
+
 static hone_status check_training(const hone_options *o)
 {
     bool size = o->global_batch_size != HONE_INT_NULL, tokens = o->global_batch_tokens != HONE_INT_NULL;
@@ -223,14 +244,14 @@ static hone_status settle(hone_options *o)
     return HONE_OK;
 }
 
-hone_status hone_option_validate(hone_options *o, const hone_options *defaults)
+hone_status hone_option_validate(hone_options *o, const hone_options *defaults, option_use use)
 {
-    HONE_TRY(refuse_unimplemented(o, defaults));
+    HONE_TRY(refuse_unimplemented(o, defaults, use));
     HONE_TRY(settle(o));
     HONE_TRY(check_data(o));
     HONE_TRY(check_mix(o));
-    HONE_TRY(check_training(o));
-    return HONE_OK;
+    HONE_TRY(check_template(o));
+    return use == OPTION_USE_TRAIN ? check_training(o) : HONE_OK;
 }
 
 hone_status hone_options_check_train(const hone_options *o)

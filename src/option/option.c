@@ -224,20 +224,20 @@ out:
     return st;
 }
 
-static hone_status finish(hone_options *o)
+static hone_status finish(hone_options *o, option_use use)
 {
     hone_options *defaults;
     hone_status   st;
 
     HONE_TRY(create_defaults(&defaults));
-    st = hone_option_validate(o, defaults);
+    st = hone_option_validate(o, defaults, use);
     if (st == HONE_OK)
         st = note_no_effect(o, defaults);
     hone_options_destroy(&defaults);
     return st;
 }
 
-static hone_status load(hone_options **out, const char *config_path, int argc, char **argv, bool trains)
+static hone_status load(hone_options **out, const char *config_path, int argc, char **argv, bool trains, option_use use)
 {
     hone_options *o = NULL;
     hone_status   st;
@@ -254,7 +254,7 @@ static hone_status load(hone_options **out, const char *config_path, int argc, c
         HONE_GO(read_file(o, config_path));
     HONE_GO(read_environment(o));
     HONE_GO(read_arguments(o, argc, argv));
-    HONE_GO(finish(o));
+    HONE_GO(finish(o, use));
 out:
     if (st != HONE_OK)
         hone_options_destroy(&o);
@@ -264,12 +264,17 @@ out:
 
 hone_status hone_options_load(hone_options **out, const char *config_path, int argc, char **argv)
 {
-    return load(out, config_path, argc, argv, true);
+    return load(out, config_path, argc, argv, true, OPTION_USE_TRAIN);
 }
 
 hone_status hone_options_load_no_train(hone_options **out, int argc, char **argv)
 {
-    return load(out, NULL, argc, argv, false);
+    return load(out, NULL, argc, argv, false, OPTION_USE_TRAIN);
+}
+
+hone_status hone_options_load_data(hone_options **out, int argc, char **argv)
+{
+    return load(out, NULL, argc, argv, false, OPTION_USE_DATA);
 }
 
 hone_status hone_options_load_text(hone_options **out, const char *text, size_t n, const char *where)
@@ -280,7 +285,7 @@ hone_status hone_options_load_text(hone_options **out, const char *text, size_t 
     *out = NULL;
     HONE_GO(create_defaults(&o));
     HONE_GO(hone_yaml_read(text, n, where, file_entry, &(file_arg){ o, where }));
-    HONE_GO(finish(o));
+    HONE_GO(finish(o, OPTION_USE_TRAIN));
 out:
     if (st != HONE_OK)
         hone_options_destroy(&o);

@@ -73,6 +73,9 @@ typedef struct hone_options {
 hone_status hone_options_load(hone_options **out, const char *config_path, int argc, char **argv) HONE_MUST_CHECK;
 /* The same for a command that trains nothing: finetuning_type need not be given, its default is full there. */
 hone_status hone_options_load_no_train(hone_options **out, int argc, char **argv) HONE_MUST_CHECK;
+/* The same for a command that only reads data, so that configs of any recipe work: preference stages are fine, and what
+ * is not implemented is refused only where samples depend on it. */
+hone_status hone_options_load_data(hone_options **out, int argc, char **argv) HONE_MUST_CHECK;
 /* The same from YAML text in memory, without environment and arguments; `where` names it in errors and sources. */
 hone_status hone_options_load_text(hone_options **out, const char *text, size_t n, const char *where) HONE_MUST_CHECK;
 void        hone_options_destroy(hone_options **options);

@@ -76,7 +76,7 @@
     L(LATER, add_special_tokens, "null", "special tokens to append to the vocabulary")                                 \
     S(LATER, new_special_tokens_config, "null", "YAML file of new tokens and their descriptions")                      \
     E(NOOP,  init_special_tokens, "noise_init", "noise_init|desc_init|desc_init_w_noise", "rows of new tokens")        \
-    B(LATER, split_special_tokens, "false", "split special tokens that stand in text")                                 \
+    B(YES,   split_special_tokens, "false", "split special tokens that stand in text like any other text")             \
     E(LATER, rope_scaling, "null", "linear|dynamic|yarn|llama3", "stretch positions when cutoff_len passes the "       \
       "model's maximum; "                                                                                              \
       "what config.json says is applied anyway")                                                                       \
@@ -258,7 +258,8 @@
     L(RUN,   eval_dataset, "null", "the same, held out")                                                               \
     S(YES,   dataset_dir, "data", "folder of dataset_info.json and of the files it names")                             \
     S(NOOP,  media_dir, "null", "acts on images, videos and audio")                                                    \
-    S(LATER, template, "null", "LLaMA-Factory template; null = the chat template that the model brings")               \
+    S(YES,   template, "null", "name of one of LLaMA-Factory's templates (docs/data.md); null = the chat template that " \
+      "the model brings")                                                                                              \
     I(YES,   cutoff_len, "2048", 1, HONE_ANY_, "most tokens of one sample; see truncation")                            \
     I(YES,   max_samples, "null", 1, HONE_ANY_, "first rows of each data set, at most")                                \
     B(YES,   train_on_prompt, "false", "train on every token, not only on answers (sft)")                              \
@@ -278,10 +279,12 @@
     I(NOOP,  preprocessing_num_workers, "null", 1, HONE_ANY_, "see threads; the result depends on neither")            \
     S(LATER, tokenized_path, "null", "folder of prepared data")                                                        \
     B(LATER, ignore_pad_token_for_loss, "true", "false trains on padding")                                             \
-    S(LATER, tool_format, "null", "how tools are written into prompts; null = as the model's chat template does")      \
-    S(YES,   default_system, "null", "system prompt of rows without one")                                              \
-    T(YES,   enable_thinking, "true", "reasoning; without `template`, a variable of the model's chat template, given " \
-      "only where it is set; a row's chat_template_kwargs go before it")                                               \
+    S(YES,   tool_format, "null", "how a template writes tools and calls; null = as the template's family does")       \
+    S(YES,   default_system, "null", "system prompt of rows without one, in place of the template's own")              \
+    T(YES,   enable_thinking, "true", "with template, where an empty thought goes if an answer of a reasoning template " \
+      "has none: true = it is trained, false or null = to the prompt; false also removes the thoughts there are. "     \
+      "Without it, a variable of the model's chat template, given only where it is set; a row's chat_template_kwargs " \
+      "go before it")                                                                                                  \
     B(YES,   preserve_thinking, "false", "keep the reasoning of earlier answers, where the template can")              \
     B(NOOP,  data_shared_file_system, "false", "acts with several machines")                                           \
     I(NOOP,  eval_num_beams, "null", 1, HONE_ANY_, "acts with predict_with_generate")
@@ -429,6 +432,9 @@
     E(YES,   packing_strategy, "best_fit", HONE_CHOICES_(HONE_PACKING_STRATEGY_VALUES), "how packing fills rows: "     \
       "longest sample first into the fullest row that holds it, or in the order of the data (greedy)")                 \
     B(YES,   append_eos, "true", "end each document with the EOS token (pt)")                                          \
+    S(YES,   tool_date, "null", "the day that tool texts of format llama3 carry, such as 29 Nov 2026; null = today")    \
+    B(YES,   llamafactory_quirks, "false", "do what LLaMA-Factory does even where it seems a fault (docs/data.md lists " \
+      "them)")                                                                                                         \
     I(YES,   pack_length, "null", 1, HONE_ANY_, "tokens of a packed row; null = cutoff_len")                           \
     I(YES,   global_batch_size, "null", 1, HONE_ANY_, "samples of one step, in place of gradient_accumulation_steps")  \
     I(YES,   global_batch_tokens, "null", 1, HONE_ANY_, "tokens of one step, in place of gradient_accumulation_steps") \
