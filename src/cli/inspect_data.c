@@ -210,13 +210,25 @@ static hone_status verdict(const data_view *v)
     return v->eval ? hone_dataset_check_left(v->eval, data_view_eval_name(v)) : HONE_OK;
 }
 
+static void warn_added(const data_view *v)
+{
+    size_t         n = 0;
+    const int32_t *added = v->slots ? hone_slots_added(v->slots, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, "warning: template: %s uses the token %s, which the vocabulary lacks; here it has the id %d\n",
+                hone_slots_name(v->slots), hone_tokenizer_content(v->tokenizer, added[i]), added[i]);
+}
+
 static hone_status load(data_view *v, const char *dir)
 {
     hone_dataset_context context = { .options = v->options, .listing = true, .documents = v->json };
 
-    HONE_TRY(hone_dataset_open_text(&v->tokenizer, &v->chat, dir, v->options));
+    HONE_TRY(hone_dataset_open_text(&v->tokenizer, &v->chat, &v->slots, dir, v->options));
+    warn_added(v);
     context.tokenizer = v->tokenizer;
     context.chat = v->chat;
+    context.slots = v->slots;
     return hone_dataset_load(&v->train, &v->eval, &context);
 }
 
@@ -289,6 +301,7 @@ out:
     hone_dataset_destroy(&v.train);
     hone_dataset_destroy(&v.eval);
     hone_chat_destroy(&v.chat);
+    hone_slots_destroy(&v.slots);
     hone_tokenizer_destroy(&v.tokenizer);
     hone_options_destroy(&v.options);
     hone_free(dir);

@@ -12,6 +12,7 @@ typedef struct data_view {
     hone_options   *options;
     hone_tokenizer *tokenizer;      /* NULL: only ids are known */
     hone_chat      *chat;
+    hone_slots     *slots;
     hone_dataset   *train, *eval;   /* either may be NULL */
     const char     *vocabulary;     /* complaint about ids that the model has no row for, or NULL */
 } data_view;

@@ -236,27 +236,6 @@ char *dataset_temporary_dir(const hone_options *o)
     return hone_strdup(tmp && *tmp ? tmp : "/tmp");
 }
 
-hone_status hone_dataset_open_text(hone_tokenizer **tokenizer, hone_chat **chat, const char *dir, const hone_options *o)
-{
-    hone_status st;
-
-    *tokenizer = NULL;
-    *chat = NULL;
-    if (!hone_dir_has(dir, "tokenizer.json"))
-        return HONE_OK;
-    HONE_TRY(hone_tokenizer_load(tokenizer, dir));
-    if (o->stage == HONE_STAGE_PT)
-        return HONE_OK;
-    st = hone_chat_load(chat, dir, *tokenizer);
-    if (st == HONE_E_DATA) {        /* no template: rows of messages will say so, others need none */
-        hone_status_clear();
-        return HONE_OK;
-    }
-    if (st != HONE_OK)
-        hone_tokenizer_destroy(tokenizer);
-    return st == HONE_OK ? st : HONE_TRACE(st);
-}
-
 hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval, const hone_dataset_context *c)
 {
     const hone_options *o = c->options;

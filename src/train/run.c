@@ -21,6 +21,21 @@ static hone_status check_model(const hone_run *run)
 }
 
 /* What every sample must be for this model, before training starts. */
+/* Tokens that the named template added have no row in the embedding, unless there is room for them. */
+static hone_status check_added(const hone_run *run, const hone_dataset *data, int64_t vocab)
+{
+    int32_t        max = hone_dataset_get_report(data)->max_id;
+    size_t         n = 0;
+    const int32_t *added = run->slots && max >= vocab ? hone_slots_added(run->slots, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++)
+        HONE_CHECK(added[i] != max, HONE_E_DATA, "template: %s uses the token %s, which the tokenizer of %s lacks: added, it "
+                   "would have the id %d, and the model has %lld rows of embeddings. Use a template that the model knows, or "
+                   "leave template out for the model's own", hone_slots_name(run->slots),
+                   hone_tokenizer_content(run->tokenizer, max), run->model_path, max, (long long)vocab);
+    return HONE_OK;
+}
+
 static hone_status check_samples(const hone_run *run, const hone_dataset *data)
 {
     const hone_model *m = run->loaded->model;
@@ -31,6 +46,7 @@ static hone_status check_samples(const hone_run *run, const hone_dataset *data)
     if (m->rated_positions > 0 && longest > m->rated_positions)
         hone_warn(&run->log, "the longest sample has %lld tokens, and the model is made for max_position_embeddings %lld "
                   "(config.json); cutoff_len leaves out or cuts what is longer", (long long)longest, (long long)m->rated_positions);
+    HONE_TRY(check_added(run, data, m->vocab));
     HONE_TRY(hone_dataset_check_ids(data, m->vocab));
     if (m->max_positions == 0 || longest <= m->max_positions)
         return HONE_OK;
@@ -58,9 +74,10 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     HONE_TRY(hone_model_dir_locate(&run->model_path, o->model_name_or_path, o->model_revision));
     HONE_TRY(hone_ctx_create(&run->ctx, &ctx));
     HONE_TRY(check_model(run));
-    HONE_TRY(hone_dataset_open_text(&run->tokenizer, &run->chat, run->model_path, o));
+    HONE_TRY(hone_dataset_open_text(&run->tokenizer, &run->chat, &run->slots, run->model_path, o));
     data.tokenizer = run->tokenizer;
     data.chat = run->chat;
+    data.slots = run->slots;
     HONE_TRY(hone_dataset_load(&run->train, &run->eval, &data));
     HONE_TRY(hone_model_load(&run->loaded, run->ctx, run->model_path, &load));
     HONE_TRY(check_samples(run, run->train));
@@ -104,7 +121,7 @@ hone_status hone_run_open(hone_run *run, const hone_options *o, const hone_log *
 
     HONE_GO(open_inputs(run, o, log, HONE_PARAMS_TRAINED));
     HONE_GO(hone_loader_create(&run->loader, run->train, o));
-    if (o->stage == HONE_STAGE_SFT && run->chat)
+    if (o->stage == HONE_STAGE_SFT && (run->chat || run->slots))
         HONE_GO(check_terminator(run));
     run->total_steps = hone_loader_total_steps(run->loader);
     HONE_GO(hone_lr_schedule_make(&run->schedule, o, run->total_steps));
@@ -125,6 +142,7 @@ void hone_run_close(hone_run *run)
     hone_dataset_destroy(&run->train);
     hone_dataset_destroy(&run->eval);
     hone_chat_destroy(&run->chat);
+    hone_slots_destroy(&run->slots);
     hone_tokenizer_destroy(&run->tokenizer);
     hone_ctx_destroy(&run->ctx);
     hone_free(run->model_path);

@@ -23,6 +23,7 @@ typedef struct hone_run {
     char               *model_path;
     hone_tokenizer     *tokenizer;
     hone_chat          *chat;
+    hone_slots         *slots;
     hone_dataset       *train, *eval;
     hone_loader        *loader;
     hone_loaded        *loaded;
