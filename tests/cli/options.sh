@@ -54,7 +54,7 @@ refused() {
 refused "unknown key" 2 "did you mean 'learning_rate'?" --learning_rat 1
 refused "unknown key, LLaMA-Factory style" 2 "did you mean 'cutoff_len'?" cutof_len=3
 refused "wrong type" 2 "command line: max_steps wants a whole number, found the text 'many'" max_steps=many
-refused "not yet" 4 "command line: template: \"qwen3\"" --template qwen3
+refused "not yet" 4 "command line: compute_accuracy: true" --compute_accuracy
 refused "lora" 4 "write finetuning_type: full" finetuning_type=lora
 refused "contradiction" 2 "mask_history and train_on_prompt" --mask_history --train-on-prompt
 refused "missing" 2 "dataset is missing" dataset=null
