@@ -21,9 +21,13 @@ static void syntax_is_refused_with_its_place(void **state)
     refused("{% extends 'x' %}", HONE_E_UNSUPPORTED, "t:1:4: the tag 'extends' is not supported");
     refused("{% include 'x' %}", HONE_E_UNSUPPORTED, "'include'");
     refused("{% from 'x' import y %}", HONE_E_UNSUPPORTED, "'from'");
-    refused("é{{ x|urlize }}", HONE_E_UNSUPPORTED, "t:1:7: the filter 'urlize' is not supported");
-    refused("{{ x is weird }}", HONE_E_UNSUPPORTED, "t:1:9: the test 'weird' is not supported");
-    refused("{{ lipsum() }}", HONE_E_UNSUPPORTED, "the function 'lipsum' is not supported");
+    refused("é{{ x|nope }}", HONE_E_UNSUPPORTED, "t:1:7: there is no filter 'nope' in the template language");
+    refused("{{ x is weird }}", HONE_E_UNSUPPORTED, "t:1:9: there is no test 'weird'");
+    refused("{% if x %}{% for a in b %}{{ a|x.y }}{% endfor %}{% endif %}", HONE_E_UNSUPPORTED, "no filter 'x.y'");
+    refused("{% do x %}", HONE_E_FORMAT, "t:1:4: the tag 'do' belongs to an extension");
+    refused("{% autoescape true %}{% endautoescape %}", HONE_E_UNSUPPORTED, "t:1:15: only 'autoescape false'");
+    refused("{% block a %}{% endblock %}{% block a %}{% endblock %}", HONE_E_FORMAT, "the block 'a' is defined twice");
+    refused("{% block a required %}{% endblock %}", HONE_E_UNSUPPORTED, "leave 'required' out");
     refused("{% if x %}", HONE_E_FORMAT, "ends before this block's 'endif' or 'else' or 'elif'");
     refused("\n\n{{ 'a", HONE_E_FORMAT, "t:3:4: string without its closing quote");
     refused("{{ 1 +", HONE_E_FORMAT, "tag without its end '}}'");

@@ -24,6 +24,7 @@ VARIABLES = {
     "d": {"b": 1, "a": [1, 2.0, None], "C": {"x": True}}, "ctl": "a\tb\\c\u0001\u00a0",
     "people": [{"name": "Zoe", "age": 30, "tags": ["x"]}, {"name": "adam", "age": 25}, {"name": "Bea", "age": 30}],
     "tree": [{"v": 1, "kids": [{"v": 2, "kids": []}, {"v": 3, "kids": [{"v": 4, "kids": []}]}]}],
+    "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": " yes\n", "age": 3}],
     "ws": "  \t pad \n ", "html": "<a href='x'>&\"</a>", "json": {"k": "v\n\"</q>", "n": [1, 1.5, 1e20, True, None], "e": {}, "z": []},
 }
 

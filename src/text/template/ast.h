@@ -40,10 +40,12 @@ typedef enum tpl_node_type {
     TPL_N_NSREF,
     /* statements */
     TPL_N_DATA, TPL_N_PRINT, TPL_N_IF, TPL_N_FOR, TPL_N_SET, TPL_N_SET_BLOCK, TPL_N_WITH, TPL_N_MACRO, TPL_N_CALL_BLOCK,
-    TPL_N_FILTER_BLOCK, TPL_N_GENERATION, TPL_N_BREAK, TPL_N_CONTINUE
+    TPL_N_FILTER_BLOCK, TPL_N_GENERATION, TPL_N_BLOCK, TPL_N_BREAK, TPL_N_CONTINUE
 } tpl_node_type;
 
 typedef struct tpl_node tpl_node;
+/* Numbers of names. */
+typedef struct tpl_names { int32_t *ids; uint32_t n; } tpl_names;
 typedef struct tpl_nodes { tpl_node **items; uint32_t len, cap; } tpl_nodes;
 
 /* One shape for all nodes; the comment says who uses what. */
@@ -52,7 +54,7 @@ struct tpl_node {
     uint32_t      pos;
     int           op;           /* BINARY */
     int32_t       name;         /* NAME, NSREF, MACRO: number of the name */
-    bool          flag;         /* FOR: recursive */
+    bool          flag;         /* FOR: recursive; BLOCK: scoped */
     bool          varargs, kwvars, caller;      /* MACRO, CALL_BLOCK: the body uses `varargs`, `kwargs`, `caller` */
     const tpl_str *text;        /* ATTR, NSREF: attribute; NAME, MACRO, FILTER, TEST: name; DATA: text */
     tpl_value     value;        /* CONST */
@@ -64,6 +66,7 @@ struct tpl_node {
     int          *ops;          /* COMPARE: operators between list items */
     tpl_node     *star, *star2; /* calls: *args, **kwargs */
     tpl_nodes     body, orelse;
+    tpl_names     missing, missing_else;    /* undefined when the frame of the body (of `else`) begins: see scope.c */
 };
 
 struct hone_template {
@@ -72,8 +75,11 @@ struct hone_template {
     size_t      len;
     tpl_arena   arena;          /* tokens' texts, nodes, constants */
     hone_map   *names;          /* variable names -> numbers */
+    const tpl_str **name_texts; /* by number */
     int32_t     loop_name, caller_name, varargs_name, kwargs_name;     /* numbers of these names, -1 = not used */
     tpl_nodes   body;
+    tpl_names   missing;        /* as in nodes */
+    tpl_nodes   blocks;         /* all {% block %}s */
     bool        generation;
 };
 
@@ -83,6 +89,8 @@ hone_status tpl_syntax(const hone_template *t, hone_status code, uint32_t pos, c
 hone_status tpl_lex(hone_template *t, tpl_tokens *out) HONE_MUST_CHECK;
 /* Fill t->body from tokens. */
 hone_status tpl_parse(hone_template *t, const tpl_tokens *tokens) HONE_MUST_CHECK;
+/* Fill the `missing` of the template and its nodes. */
+hone_status tpl_find_missing(hone_template *t) HONE_MUST_CHECK;
 
 /* ---- the parser's state, shared by template_parse.c (statements), template_expr.c (expressions)
  * and template_parser.c (what both use) ---- */
@@ -91,6 +99,8 @@ typedef struct tpl_parser {
     const tpl_token *tok;       /* the current one; the last is EOF */
     int              depth;     /* of nesting */
     int              loops;     /* enclosing loops of the current function body */
+    bool             branch;    /* in an {% if %}, where unknown filters and tests are errors only when they are reached */
+    const tpl_node  *unknown;   /* the first unknown filter or test that is an error at once */
     tpl_node        *macro;     /* innermost macro or call block */
 } tpl_parser;
 
@@ -113,6 +123,8 @@ bool        tpl_skip_op(tpl_parser *p, int op);
 bool        tpl_skip_name(tpl_parser *p, const char *name);
 /* "expected WANTED, got …" at the current token. */
 hone_status tpl_unexpected(tpl_parser *p, const char *wanted);
+/* Raise that a filter or test is not there. */
+hone_status tpl_unknown_builtin(const hone_template *t, const tpl_node *n);
 /* A token in words, for errors. */
 const char *tpl_describe(const tpl_token *tok, char buf[80]);
 
@@ -143,13 +155,22 @@ hone_status tpl_eval(tpl_rt *rt, tpl_value *out, const tpl_node *n) HONE_MUST_CH
 /* The arguments of a call, filter or test node. */
 hone_status tpl_eval_call(tpl_rt *rt, tpl_call *out, const tpl_node *n) HONE_MUST_CHECK;
 hone_status tpl_exec(tpl_rt *rt, const tpl_nodes *body) HONE_MUST_CHECK;
-hone_status tpl_push_scope(tpl_rt *rt) HONE_MUST_CHECK;
+/* A new scope inside the current one, in which the names `missing` are undefined (NULL = none). */
+hone_status tpl_push_scope(tpl_rt *rt, const tpl_names *missing) HONE_MUST_CHECK;
+hone_status tpl_set_missing(tpl_rt *rt, const tpl_names *missing) HONE_MUST_CHECK;
 hone_status tpl_set_var(tpl_rt *rt, int32_t name, tpl_value v) HONE_MUST_CHECK;
 bool        tpl_get_var(const tpl_rt *rt, int32_t name, tpl_value *out);
+hone_status tpl_exec_scoped(tpl_rt *rt, const tpl_nodes *body, const tpl_names *missing) HONE_MUST_CHECK;     /* in a scope of its own */
+hone_status tpl_exec_block(tpl_rt *rt, const tpl_node *n) HONE_MUST_CHECK;
+hone_status tpl_assign(tpl_rt *rt, const tpl_node *target, tpl_value v) HONE_MUST_CHECK;
+hone_status tpl_new_macro(tpl_rt *rt, tpl_value *out, const tpl_node *n) HONE_MUST_CHECK;
+/* The values of `caller`, `varargs` and `kwargs` that a body uses. */
+hone_status tpl_bind_rest(tpl_rt *rt, const tpl_node *n, const tpl_call *call, uint32_t used) HONE_MUST_CHECK;
 hone_status tpl_call_macro(tpl_rt *rt, tpl_value *out, const tpl_macro *m, const tpl_call *call) HONE_MUST_CHECK;
 hone_status tpl_run_loop(tpl_rt *rt, const tpl_node *n, tpl_value iterable, int depth0) HONE_MUST_CHECK;
 hone_status tpl_loop_attr(tpl_rt *rt, tpl_value *out, tpl_value loop, const tpl_str *name) HONE_MUST_CHECK;
-/* Run `body` in its own scope with its output kept as a string. */
-hone_status tpl_capture(tpl_rt *rt, tpl_value *out, const tpl_nodes *body) HONE_MUST_CHECK;
+hone_status tpl_macro_attr(tpl_rt *rt, tpl_value *out, tpl_value macro, const tpl_str *name) HONE_MUST_CHECK;
+/* Run the node's body in its own scope with its output kept as a string. */
+hone_status tpl_capture(tpl_rt *rt, tpl_value *out, const tpl_node *n) HONE_MUST_CHECK;
 
 #endif /* HONE_TEXT_TEMPLATE_AST_H */

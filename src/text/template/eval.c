@@ -4,14 +4,22 @@
 #include "text/template/ast.h"
 
 /* ---- variables ---- */
-hone_status tpl_push_scope(tpl_rt *rt)
+hone_status tpl_set_missing(tpl_rt *rt, const tpl_names *missing)
+{
+    for (uint32_t i = 0; missing && i < missing->n; i++)
+        HONE_TRY(tpl_set_var(rt, missing->ids[i], (tpl_value){ .kind = TPL_UNDEF, .sub = TPL_UNDEF_NAME,
+                                                              .u.s = rt->t->name_texts[missing->ids[i]] }));
+    return HONE_OK;
+}
+
+hone_status tpl_push_scope(tpl_rt *rt, const tpl_names *missing)
 {
     tpl_scope *s;
 
     TPL_ALLOC(s, rt, 1);
     *s = (tpl_scope){ .parent = rt->scope };
     rt->scope = s;
-    return HONE_OK;
+    return tpl_set_missing(rt, missing);
 }
 
 hone_status tpl_set_var(tpl_rt *rt, int32_t name, tpl_value v)
@@ -57,7 +65,9 @@ static hone_status eval_name(tpl_rt *rt, tpl_value *out, const tpl_node *n)
     if (tpl_get_var(rt, n->name, out))
         return HONE_OK;
     fn = tpl_find_function(n->text);
-    if (fn)
+    if (tpl_str_is(n->text, "self"))
+        *out = (tpl_value){ .kind = TPL_SELF };
+    else if (fn)
         *out = (tpl_value){ .kind = TPL_FUNC, .u.fn = fn };
     else
         *out = (tpl_value){ .kind = TPL_UNDEF, .sub = TPL_UNDEF_NAME, .u.s = n->text };
@@ -135,35 +145,59 @@ hone_status tpl_eval_call(tpl_rt *rt, tpl_call *out, const tpl_node *n)
         TPL_CHECK(more.u.d->keys[i].kind == TPL_STR, rt, "keywords must be strings");
         names[nkw + i] = more.u.d->keys[i].u.s;
         kwargs[nkw + i] = more.u.d->values[i];
+        for (uint32_t k = 0; k < nkw; k++)
+            TPL_CHECK(!tpl_str_equal(names[k], names[nkw + i]), rt, "got multiple values for keyword argument '%.*s'",
+                      (int)HONE_MIN(names[k]->len, 80u), names[k]->data);
     }
     *out = (tpl_call){ .args = args->items, .nargs = args->len, .names = names, .kwargs = kwargs, .nkw = nkw + extra };
     return HONE_OK;
 }
 
+/* loop(items): the loop again, over other items, its text as a value. */
+static hone_status call_loop(tpl_rt *rt, tpl_value *out, const tpl_loop *loop, const tpl_call *call)
+{
+    tpl_buf    own = { 0 }, *outer = rt->out;
+    tpl_scope *scope = rt->scope;
+
+    TPL_CHECK(loop->node->flag, rt, "The loop must have the 'recursive' marker to be called recursively.");
+    TPL_CHECK(call->nargs == 1 && !call->nkw, rt, "loop() takes one argument");
+    rt->out = &own;
+    rt->scope = loop->scope;
+    HONE_TRY(tpl_run_loop(rt, loop->node, call->args[0], loop->depth0 + 1));
+    rt->scope = scope;
+    rt->out = outer;
+    return tpl_buf_take(rt, &own, out);
+}
+
+/* self.NAME(): the text of a block. */
+static hone_status call_block(tpl_rt *rt, tpl_value *out, const tpl_node *block)
+{
+    tpl_buf own = { 0 }, *outer = rt->out;
+
+    TPL_CHECK(rt->depth < TPL_MAX_DEPTH, rt, "blocks are nested too deep");
+    rt->out = &own;
+    HONE_TRY(tpl_exec_block(rt, block));
+    rt->out = outer;
+    return tpl_buf_take(rt, &own, out);
+}
+
 hone_status tpl_call_value(tpl_rt *rt, tpl_value *out, tpl_value f, const tpl_call *call)
 {
+    static const tpl_str empty = { .data = "" };
     char buf[256];
 
     switch ((tpl_kind)f.kind) {
     case TPL_MACRO:  return tpl_call_macro(rt, out, f.u.m, call);
     case TPL_METHOD: return tpl_run(rt, out, f.u.me->fn, f.u.me->self, call);
     case TPL_FUNC:   return tpl_run(rt, out, f.u.fn, tpl_none(), call);
-    case TPL_LOOP: {
-        tpl_buf  own = { 0 }, *outer = rt->out;
-
-        TPL_CHECK(f.u.loop->node->flag, rt, "The loop must have the 'recursive' marker to be called recursively.");
-        TPL_CHECK(call->nargs == 1 && !call->nkw, rt, "loop() takes one argument");
-        rt->out = &own;
-        {
-            tpl_scope *scope = rt->scope;
-
-            rt->scope = f.u.loop->scope;
-            HONE_TRY(tpl_run_loop(rt, f.u.loop->node, call->args[0], f.u.loop->depth0 + 1));
-            rt->scope = scope;
-        }
-        rt->out = outer;
-        return tpl_buf_take(rt, &own, out);
-    }
+    case TPL_LOOP:   return call_loop(rt, out, f.u.loop, call);
+    case TPL_SELF:
+        TPL_CHECK(f.u.block && !call->nargs && !call->nkw, rt, "a block takes no arguments");
+        return call_block(rt, out, f.u.block);
+    case TPL_JOINER:
+        TPL_CHECK(!call->nargs && !call->nkw, rt, "a joiner takes no arguments");
+        *out = f.u.cycler->pos++ ? f.u.cycler->items->items[0] : tpl_string(&empty);
+        return HONE_OK;
     case TPL_UNDEF:  return TPL_FAIL(rt, "%s", tpl_undef_text(buf, f));
     default:
         return TPL_FAIL(rt, "'%s' object is not callable", tpl_type_name(f));
@@ -191,7 +225,7 @@ static hone_status eval_builtin(tpl_rt *rt, tpl_value *out, const tpl_node *n)
     if (n->list.len || n->values.len || n->star || n->star2)
         HONE_TRY(tpl_eval_call(rt, &call, n));
     rt->at = n->pos;
-    return tpl_run(rt, out, n->builtin, v, &call);
+    return n->builtin ? tpl_run(rt, out, n->builtin, v, &call) : tpl_unknown_builtin(rt->t, n);
 }
 
 /* ---- operators ---- */

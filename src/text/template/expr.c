@@ -160,6 +160,23 @@ static hone_status parse_subscript(tpl_parser *p, tpl_node **out)
     return HONE_OK;
 }
 
+/* "[a, b]": the index is a tuple. */
+static hone_status tuple_subscript(tpl_parser *p, tpl_node **index)
+{
+    tpl_node *tuple, *item = *index;
+
+    HONE_TRY(tpl_new_node(p, &tuple, TPL_N_TUPLE, item->pos));
+    for (;;) {
+        if (item->type == TPL_N_SLICE)
+            return tpl_syntax(p->t, HONE_E_UNSUPPORTED, item->pos, "a slice within a tuple is no index of any value");
+        HONE_TRY(tpl_nodes_push(p, &tuple->list, item));
+        *index = tuple;
+        if (!tpl_skip_op(p, ','))
+            return HONE_OK;
+        HONE_TRY(parse_subscript(p, &item));
+    }
+}
+
 static hone_status parse_item(tpl_parser *p, tpl_node **node)
 {
     const tpl_token *tok = p->tok++;
@@ -178,7 +195,7 @@ static hone_status parse_item(tpl_parser *p, tpl_node **node)
         HONE_TRY(tpl_new_node(p, &n, TPL_N_ITEM, tok->pos));
         HONE_TRY(parse_subscript(p, &n->b));
         if (tpl_at_op(p, ','))
-            return tpl_syntax(p->t, HONE_E_UNSUPPORTED, p->tok->pos, "a tuple as index is not supported");
+            HONE_TRY(tuple_subscript(p, &n->b));
         HONE_TRY(tpl_expect_op(p, ']'));
     }
     n->a = *node;
@@ -238,12 +255,8 @@ static hone_status parse_arguments(tpl_parser *p, tpl_node *call)
 
 static hone_status parse_call(tpl_parser *p, tpl_node **node)
 {
-    static const char *const missing[] = { "lipsum", "cycler", "joiner" };
     tpl_node *n;
 
-    for (size_t i = 0; i < HONE_COUNTOF(missing); i++)
-        if ((*node)->type == TPL_N_NAME && tpl_str_is((*node)->text, missing[i]))
-            return tpl_syntax(p->t, HONE_E_UNSUPPORTED, (*node)->pos, "the function '%s' is not supported", missing[i]);
     HONE_TRY(tpl_new_node(p, &n, TPL_N_CALL, p->tok->pos));
     HONE_TRY(parse_arguments(p, n));
     n->a = *node;
@@ -263,17 +276,43 @@ static hone_status parse_postfix(tpl_parser *p, tpl_node **node)
     }
 }
 
+static void note_unknown(tpl_parser *p, const tpl_node *n)
+{
+    if (!n->builtin && !p->branch && !p->unknown)
+        p->unknown = n;
+}
+
+/* The name of a filter or test, which may have dots. */
+static hone_status dotted_name(tpl_parser *p, const tpl_str **out)
+{
+    HONE_TRY(tpl_expect_name(p, out));
+    while (tpl_skip_op(p, '.')) {
+        const tpl_str *first = *out, *next;
+        tpl_str       *joined = tpl_arena_alloc(&p->t->arena, sizeof *joined);
+        char          *data;
+
+        HONE_TRY(tpl_expect_name(p, &next));
+        data = joined ? tpl_arena_alloc(&p->t->arena, first->len + 1 + next->len) : NULL;
+        if (!data)
+            return HONE_E_NOMEM;
+        memcpy(data, first->data, first->len);
+        data[first->len] = '.';
+        memcpy(data + first->len + 1, next->data, next->len);
+        *joined = (tpl_str){ .data = data, .len = first->len + 1 + next->len, .chars = first->chars + 1 + next->chars };
+        *out = joined;
+    }
+    return HONE_OK;
+}
+
 hone_status tpl_parse_filters(tpl_parser *p, tpl_node **node, bool start_inline)
 {
     while (start_inline || tpl_skip_op(p, '|')) {
         tpl_node *n;
 
         HONE_TRY(tpl_new_node(p, &n, TPL_N_FILTER, p->tok->pos));
-        HONE_TRY(tpl_expect_name(p, &n->text));
+        HONE_TRY(dotted_name(p, &n->text));
         n->builtin = tpl_find_filter(n->text);
-        if (!n->builtin)
-            return tpl_syntax(p->t, HONE_E_UNSUPPORTED, n->pos, "the filter '%.*s' is not supported",
-                              (int)HONE_MIN(n->text->len, 80u), n->text->data);
+        note_unknown(p, n);
         if (tpl_at_op(p, '('))
             HONE_TRY(parse_arguments(p, n));
         n->a = *node;
@@ -300,11 +339,9 @@ static hone_status parse_test(tpl_parser *p, tpl_node **node)
     tpl_node *n, *arg;
 
     HONE_TRY(tpl_new_node(p, &n, TPL_N_TEST, p->tok->pos));
-    HONE_TRY(tpl_expect_name(p, &n->text));
+    HONE_TRY(dotted_name(p, &n->text));
     n->builtin = tpl_find_test(n->text);
-    if (!n->builtin)
-        return tpl_syntax(p->t, HONE_E_UNSUPPORTED, n->pos, "the test '%.*s' is not supported",
-                          (int)HONE_MIN(n->text->len, 80u), n->text->data);
+    note_unknown(p, n);
     n->a = *node;
     if (tpl_at_op(p, '(')) {
         HONE_TRY(parse_arguments(p, n));
@@ -495,7 +532,8 @@ static hone_status parse_or(tpl_parser *p, tpl_node **out) { return parse_logic(
 
 hone_status tpl_parse_expression(tpl_parser *p, tpl_node **out, bool with_cond)
 {
-    uint32_t pos;
+    const tpl_node *unknown = p->unknown;
+    uint32_t        pos;
 
     if (++p->depth > TPL_MAX_NESTING)
         return tpl_syntax(p->t, HONE_E_FORMAT, p->tok->pos, "nested more than %d deep", TPL_MAX_NESTING);
@@ -503,12 +541,14 @@ hone_status tpl_parse_expression(tpl_parser *p, tpl_node **out, bool with_cond)
     for (pos = p->tok->pos; with_cond && tpl_skip_name(p, "if"); pos = p->tok->pos) {
         tpl_node *n;
 
+        p->unknown = unknown;       /* what an inline if does not reach may be unknown */
         HONE_TRY(tpl_new_node(p, &n, TPL_N_COND, pos));
         n->b = *out;
         *out = n;
         HONE_TRY(parse_or(p, &n->a));
         if (tpl_skip_name(p, "else"))
             HONE_TRY(tpl_parse_expression(p, &n->c, true));
+        p->unknown = unknown;
     }
     p->depth--;
     return HONE_OK;

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <utf8proc.h>
 
 #include "base/utf8.h"
 #include "text/template/seq.h"
+#include "text/template/unicode.h"
 
 #define FILTER(name) \
     static hone_status name(tpl_rt *rt, tpl_value *out, tpl_value self, const tpl_value *a, const tpl_call *call)
@@ -19,7 +19,8 @@ static hone_status recased(tpl_rt *rt, tpl_value *out, tpl_value v, char how)
     const tpl_str *s;
 
     HONE_TRY(tpl_to_str(rt, &s, v));
-    return tpl_recase(rt, out, s, how);
+    HONE_TRY(tpl_recase(rt, out, s, how));
+    return tpl_as_markup(rt, out, out->u.s, s->markup && how != 'T');
 }
 
 FILTER(upper)      { UNUSED(a); UNUSED(call); return recased(rt, out, self, 'u'); }
@@ -40,24 +41,10 @@ FILTER(string)
 FILTER(safe)
 {
     const tpl_str *s;
-    tpl_str       *m;
 
     UNUSED(a); UNUSED(call);
     HONE_TRY(tpl_to_str(rt, &s, self));
-    TPL_ALLOC(m, rt, 1);
-    *m = *s;
-    m->markup = true;
-    *out = tpl_string(m);
-    return HONE_OK;
-}
-
-FILTER(escape)
-{
-    const tpl_str *s;
-
-    UNUSED(a); UNUSED(call);
-    HONE_TRY(tpl_to_str(rt, &s, self));
-    return tpl_escape(rt, out, s);
+    return tpl_as_markup(rt, out, s, true);
 }
 
 FILTER(trim)
@@ -100,6 +87,7 @@ FILTER(join)
     UNUSED(call);
     HONE_TRY(tpl_to_str(rt, &sep, a[0].kind == TPL_MISSING ? tpl_string(&EMPTY) : a[0]));
     if (a[1].kind != TPL_MISSING && a[1].kind != TPL_NONE) {
+        TPL_CHECK(tpl_iterable(self), rt, "'%s' object is not iterable", tpl_type_name(self));
         HONE_TRY(tpl_parse_path(rt, &sel.path, a[1]));
         HONE_TRY(tpl_lazy_map(rt, &self, self, &sel));
     }
@@ -230,6 +218,24 @@ FILTER(float_)
     return HONE_OK;
 }
 
+/* To 10**-digits, halves to even. */
+static hone_status round_int(tpl_rt *rt, tpl_value *out, int64_t v, int64_t digits)
+{
+    int64_t unit = 1, rest;
+
+    for (; digits < 0 && unit > 0; digits++)
+        if (__builtin_mul_overflow(unit, 10, &unit))
+            unit = 0;
+    *out = tpl_int(unit ? v : 0);
+    if (unit <= 1)
+        return HONE_OK;
+    rest = v % unit;
+    if (2 * (rest < 0 ? -rest : rest) > unit || (2 * (rest < 0 ? -rest : rest) == unit && v / unit % 2))
+        return tpl_binary(rt, out, '+', tpl_int(v - rest), tpl_int(v < 0 ? -unit : unit));
+    *out = tpl_int(v - rest);
+    return HONE_OK;
+}
+
 /* round(value, precision, method); common rounds half to even, as Python, on the decimal text of the number */
 FILTER(round_)
 {
@@ -248,10 +254,10 @@ FILTER(round_)
     scale = pow(10, (double)digits);
     if (!tpl_str_is(method, "common")) {
         v = tpl_str_is(method, "ceil") ? ceil(v * scale) : floor(v * scale);
-        *out = tpl_float(v / scale);
+        TPL_CHECK(isfinite(v), rt, "cannot convert float %s to integer", isnan(v) ? "NaN" : "infinity");
+        *out = tpl_float((v + 0.0) / scale);
     } else if (tpl_is_int(self)) {
-        TPL_CHECK(digits >= 0, rt, "rounding an integer to negative digits is not supported");
-        *out = tpl_int(tpl_as_int(self));
+        return round_int(rt, out, tpl_as_int(self), digits);
     } else if (!isfinite(v) || digits > 300) {
         *out = self;
     } else if (digits >= 0) {
@@ -265,25 +271,18 @@ FILTER(round_)
 
 FILTER(indent)
 {
-    static const tpl_str newline = { .data = "\n", .len = 1, .chars = 1 };
-    const tpl_str *by;
-    tpl_value      lines, spaces;
-    tpl_buf        b = { 0 };
-    bool           blank = tpl_truthy(a[2]), first = tpl_truthy(a[1]);
+    static const tpl_str newline = { .data = "\n", .len = 1, .chars = 1 }, one = { .data = " ", .len = 1, .chars = 1 };
+    tpl_value lines, by = a[0].kind == TPL_MISSING ? tpl_int(4) : a[0];
+    tpl_buf   b = { 0 };
+    bool      blank = tpl_truthy(a[2]), first = tpl_truthy(a[1]);
 
     UNUSED(call);
-    spaces = a[0].kind == TPL_MISSING ? tpl_int(4) : a[0];
-    if (spaces.kind != TPL_STR) {
-        static const tpl_str one = { .data = " ", .len = 1, .chars = 1 };
-
-        HONE_TRY(tpl_binary(rt, &spaces, '*', tpl_string(&one), spaces));
-    }
-    by = spaces.u.s;
+    if (by.kind != TPL_STR)
+        HONE_TRY(tpl_binary(rt, &by, '*', tpl_string(&one), by));
     TPL_CHECK(self.kind == TPL_STR, rt, "can only concatenate str to %s", tpl_type_name(self));
-    HONE_TRY(tpl_binary(rt, &lines, '+', tpl_string(&EMPTY), self));
-    HONE_TRY(tpl_split_lines(rt, &lines, lines.u.s, false));
+    HONE_TRY(tpl_split_lines(rt, &lines, self.u.s, false));
     /* "text\n" has an empty last line here, since jinja2 appends a newline before it splits */
-    if (!self.u.s->len || self.u.s->data[self.u.s->len - 1] == '\n' || !lines.u.l->len)
+    if (tpl_ends_line(self.u.s) || !lines.u.l->len)
         HONE_TRY(tpl_push(rt, lines.u.l, tpl_string(&EMPTY)));
     for (uint32_t i = 0; i < lines.u.l->len; i++) {
         const tpl_str *line = lines.u.l->items[i].u.s;
@@ -291,45 +290,38 @@ FILTER(indent)
         if (i)
             HONE_TRY(tpl_buf_str(rt, &b, &newline));
         if (i ? blank || line->len : first)
-            HONE_TRY(tpl_buf_str(rt, &b, by));
+            HONE_TRY(tpl_buf_str(rt, &b, by.u.s));
         HONE_TRY(tpl_buf_str(rt, &b, line));
     }
-    return tpl_buf_take(rt, &b, out);
+    HONE_TRY(tpl_buf_take(rt, &b, out));
+    return tpl_as_markup(rt, out, out->u.s, self.u.s->markup);
 }
 
 FILTER(truncate)
 {
     static const tpl_str dots = { .data = "...", .len = 3, .chars = 3 }, space = { .data = " ", .len = 1, .chars = 1 };
     const tpl_str *end, *s;
-    int64_t        length, leeway = 5, at;
+    int64_t        length, leeway = 5, at, chars;
     tpl_value      cut;
-    tpl_buf        b = { 0 };
 
     UNUSED(call);
     HONE_TRY(tpl_arg_int(rt, &length, a[0], 255, "length"));
     HONE_TRY(tpl_arg_str(rt, &end, a[2], &dots, "end"));
     if (a[3].kind != TPL_NONE)
         HONE_TRY(tpl_arg_int(rt, &leeway, a[3], 5, "leeway"));
-    TPL_CHECK(self.kind == TPL_STR, rt, "truncate needs a string, not %s", tpl_type_name(self));
     TPL_CHECK(length >= (int64_t)end->chars && leeway >= 0, rt, "expected length >= %u, got %lld", end->chars,
               (long long)length);
-    s = self.u.s;
+    HONE_TRY(tpl_length(rt, &chars, self));
     *out = self;
-    if ((int64_t)s->chars <= length + leeway)
+    if (chars <= length || chars - length <= leeway)
         return HONE_OK;
+    TPL_CHECK(self.kind == TPL_STR, rt, "truncate needs a string, not %s", tpl_type_name(self));
+    s = self.u.s;
     HONE_TRY(tpl_sub_str(rt, &cut, s, 0, tpl_str_offset(s, (size_t)(length - (int64_t)end->chars))));
     at = tpl_truthy(a[1]) ? -1 : tpl_str_find(cut.u.s, &space, 0, cut.u.s->len, true);
-    HONE_TRY(tpl_buf_sub(rt, &b, cut.u.s, 0, at < 0 ? cut.u.s->len : (size_t)at));
-    HONE_TRY(tpl_buf_str(rt, &b, end));
-    return tpl_buf_take(rt, &b, out);
-}
-
-static bool word_char(uint32_t cp)
-{
-    utf8proc_category_t c = utf8proc_category((utf8proc_int32_t)cp);
-
-    return cp == '_' || (c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_LO) ||
-           (c >= UTF8PROC_CATEGORY_ND && c <= UTF8PROC_CATEGORY_NO);
+    HONE_TRY(tpl_sub_str(rt, &cut, cut.u.s, 0, at < 0 ? cut.u.s->len : (size_t)at));
+    HONE_TRY(tpl_as_markup(rt, &cut, cut.u.s, s->markup));
+    return tpl_binary(rt, out, '+', cut, tpl_string(end));
 }
 
 FILTER(wordcount)
@@ -342,7 +334,7 @@ FILTER(wordcount)
     UNUSED(a); UNUSED(call);
     HONE_TRY(tpl_to_str(rt, &s, self));
     for (size_t i = 0; i < s->len; i += n) {
-        bool is = word_char(hone_utf8_decode(s->data + i, &n));
+        bool is = tpl_uc_has(hone_utf8_decode(s->data + i, &n), TPL_UC_WORD);
 
         words += is && !inside;
         inside = is;
@@ -360,34 +352,66 @@ FILTER(center)
 
     UNUSED(call);
     HONE_TRY(tpl_to_str(rt, &s, self));
-    return tpl_run(rt, out, tpl_find_method(TPL_STR, &name), tpl_string(s), &one);
+    return tpl_run(rt, out, tpl_str_method(s, &name), tpl_string(s), &one);
+}
+
+FILTER(filesizeformat)
+{
+    static const char *const units[2][8] = {
+        { "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB" }, { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB" }
+    };
+    bool   binary = tpl_truthy(a[0]);
+    double base = binary ? 1024 : 1000, unit = base, v;
+    char   text[400];
+    int    i = 0;
+
+    UNUSED(call);
+    if (self.kind == TPL_UNDEF)
+        return tpl_fail_undefined(rt, self);
+    TPL_CHECK(self.kind != TPL_STR || read_float(&v, self.u.s), rt, "could not convert string to float");
+    TPL_CHECK(self.kind == TPL_STR || tpl_is_number(self), rt, "float() argument must be a string or a real number, not '%s'",
+              tpl_type_name(self));
+    if (self.kind != TPL_STR)
+        v = tpl_as_float(self);
+    if (v == 1) {
+        snprintf(text, sizeof text, "1 Byte");
+    } else if (v < base) {
+        TPL_CHECK(isfinite(v), rt, "cannot convert float infinity to integer");
+        snprintf(text, sizeof text, "%.0f Bytes", trunc(v) + 0.0);
+    } else {
+        for (unit *= base; i < 7 && !(v < unit); i++)
+            unit *= base;
+        snprintf(text, sizeof text, "%.1f %s", base * v / unit, units[binary][i]);
+    }
+    return tpl_new_str(rt, out, text, strlen(text));
 }
 
 FILTER(format)
 {
-    tpl_list *l;
-    tpl_dict *d;
+    const tpl_str *s;
+    tpl_list      *l;
+    tpl_dict      *d;
 
     UNUSED(a);
-    TPL_CHECK(self.kind == TPL_STR, rt, "format needs a string, not %s", tpl_type_name(self));
+    HONE_TRY(tpl_to_str(rt, &s, self));
     TPL_CHECK(!call->nargs || !call->nkw, rt, "can't handle positional and keyword arguments at the same time");
     if (call->nkw) {
         HONE_TRY(tpl_new_dict(rt, &d, call->nkw));
         for (uint32_t i = 0; i < call->nkw; i++)
             HONE_TRY(tpl_dict_put(rt, d, tpl_string(call->names[i]), call->kwargs[i]));
-        return tpl_str_percent(rt, out, self.u.s, tpl_dict_value(d));
+        return tpl_str_percent(rt, out, s, tpl_dict_value(d));
     }
     HONE_TRY(tpl_new_list(rt, &l, call->nargs));
     for (uint32_t i = 0; i < call->nargs; i++)
         HONE_TRY(tpl_push(rt, l, call->args[i]));
-    return tpl_str_percent(rt, out, self.u.s, tpl_tuple_value(l));
+    return tpl_str_percent(rt, out, s, tpl_tuple_value(l));
 }
 
 FILTER(attr)
 {
     UNUSED(call);
     TPL_CHECK(a[0].kind == TPL_STR, rt, "attribute name must be string, not '%s'", tpl_type_name(a[0]));
-    if (self.kind == TPL_DICT && !tpl_find_method(TPL_DICT, a[0].u.s)) {    /* the attribute, never the item */
+    if (self.kind == TPL_DICT && !tpl_find_method(self, a[0].u.s)) {    /* the attribute, never the item */
         *out = (tpl_value){ .kind = TPL_UNDEF, .sub = TPL_UNDEF_ATTR, .of = TPL_DICT, .u.s = a[0].u.s };
         return HONE_OK;
     }
@@ -425,26 +449,30 @@ FILTER(tojson)
 }
 
 static const tpl_builtin filters[] = {
-    { "trim", "chars", 0, trim }, { "length", "", 0, tpl_filter_length }, { "count", "", 0, tpl_filter_length },
-    { "tojson", "ensure_ascii indent separators sort_keys", 0, tojson }, { "default", "default_value boolean", 0, default_ },
-    { "d", "default_value boolean", 0, default_ }, { "string", "", 0, string }, { "upper", "", 0, upper },
-    { "lower", "", 0, lower }, { "title", "", 0, title }, { "capitalize", "", 0, capitalize },
-    { "replace", "old new count", 2, replace }, { "join", "d attribute", 0, join }, { "map", "*", 0, tpl_filter_map },
-    { "select", "*", 0, tpl_filter_select }, { "reject", "*", 0, tpl_filter_reject },
-    { "selectattr", "*", 0, tpl_filter_selectattr }, { "rejectattr", "*", 0, tpl_filter_rejectattr },
-    { "list", "", 0, tpl_filter_list }, { "first", "", 0, tpl_filter_first }, { "last", "", 0, tpl_filter_last },
-    { "items", "", 0, tpl_filter_items }, { "dictsort", "case_sensitive by reverse", 0, tpl_filter_dictsort },
-    { "sort", "reverse case_sensitive attribute", 0, tpl_filter_sort },
-    { "unique", "case_sensitive attribute", 0, tpl_filter_unique }, { "reverse", "", 0, tpl_filter_reverse },
-    { "sum", "attribute start", 0, tpl_filter_sum }, { "min", "case_sensitive attribute", 0, tpl_filter_min },
-    { "max", "case_sensitive attribute", 0, tpl_filter_max }, { "batch", "linecount fill_with", 1, tpl_filter_batch },
-    { "slice", "slices fill_with", 1, tpl_filter_slice },
-    { "groupby", "attribute default case_sensitive", 1, tpl_filter_groupby }, { "safe", "", 0, safe },
-    { "escape", "", 0, escape }, { "e", "", 0, escape }, { "int", "default base", 0, int_ },
-    { "float", "default", 0, float_ }, { "abs", "", 0, abs_ }, { "round", "precision method", 0, round_ },
-    { "indent", "width first blank", 0, indent }, { "truncate", "length killwords end leeway", 0, truncate },
-    { "wordcount", "", 0, wordcount }, { "center", "width", 0, center }, { "format", "*", 0, format },
-    { "attr", "name", 1, attr },
+    { "trim", "chars", 0, trim, 0 }, { "length", "", 0, tpl_filter_length, 0 }, { "count", "", 0, tpl_filter_length, 0 },
+    { "tojson", "ensure_ascii indent separators sort_keys", 0, tojson, 0 }, { "default", "default_value boolean", 0, default_, 0 },
+    { "d", "default_value boolean", 0, default_, 0 }, { "string", "", 0, string, 0 }, { "upper", "", 0, upper, 0 },
+    { "lower", "", 0, lower, 0 }, { "title", "", 0, title, 0 }, { "capitalize", "", 0, capitalize, 0 },
+    { "replace", "old new count", 2, replace, 0 }, { "join", "d attribute", 0, join, 0 }, { "map", "*", 0, tpl_filter_map, 0 },
+    { "select", "*", 0, tpl_filter_select, 0 }, { "reject", "*", 0, tpl_filter_reject, 0 },
+    { "selectattr", "*", 0, tpl_filter_selectattr, 0 }, { "rejectattr", "*", 0, tpl_filter_rejectattr, 0 },
+    { "list", "", 0, tpl_filter_list, 0 }, { "first", "", 0, tpl_filter_first, 0 }, { "last", "", 0, tpl_filter_last, 0 },
+    { "items", "", 0, tpl_filter_items, 0 }, { "dictsort", "case_sensitive by reverse", 0, tpl_filter_dictsort, 0 },
+    { "sort", "reverse case_sensitive attribute", 0, tpl_filter_sort, 0 },
+    { "unique", "case_sensitive attribute", 0, tpl_filter_unique, 0 }, { "reverse", "", 0, tpl_filter_reverse, 0 },
+    { "sum", "attribute start", 0, tpl_filter_sum, 0 }, { "min", "case_sensitive attribute", 0, tpl_filter_min, 0 },
+    { "max", "case_sensitive attribute", 0, tpl_filter_max, 0 }, { "batch", "linecount fill_with", 1, tpl_filter_batch, 0 },
+    { "slice", "slices fill_with", 1, tpl_filter_slice, 0 },
+    { "groupby", "attribute default case_sensitive", 1, tpl_filter_groupby, 0 }, { "safe", "", 0, safe, 0 },
+    { "escape", "", 0, tpl_filter_escape, 0 }, { "e", "", 0, tpl_filter_escape, 0 }, { "int", "default base", 0, int_, 0 },
+    { "float", "default", 0, float_, 0 }, { "abs", "", 0, abs_, 0 }, { "round", "precision method", 0, round_, 0 },
+    { "indent", "width first blank", 0, indent, 0 }, { "truncate", "length killwords end leeway", 0, truncate, 0 },
+    { "wordcount", "", 0, wordcount, 0 }, { "center", "width", 0, center, 0 }, { "format", "*", 0, format, 0 },
+    { "attr", "name", 1, attr, 0 }, { "forceescape", "", 0, tpl_filter_forceescape, 0 },
+    { "striptags", "", 0, tpl_filter_striptags, 0 }, { "xmlattr", "autospace", 0, tpl_filter_xmlattr, 0 },
+    { "urlencode", "", 0, tpl_filter_urlencode, 0 }, { "filesizeformat", "binary", 0, filesizeformat, 0 },
+    { "wordwrap", "width break_long_words wrapstring break_on_hyphens", 0, tpl_filter_wordwrap, 0 },
+    { "random", "", 0, tpl_filter_random, 0 }, { "pprint", "", 0, tpl_filter_pprint, 0 },
 };
 
 const tpl_builtin *tpl_find_filter(const tpl_str *name) { return tpl_find_in(filters, HONE_COUNTOF(filters), name); }

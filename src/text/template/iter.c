@@ -227,18 +227,17 @@ static hone_status next_unique(tpl_rt *rt, tpl_iter *it, tpl_value *out, bool *d
         if (*done)
             return HONE_OK;
         HONE_TRY(tpl_follow(rt, &key, &it->sel->path, *out));
-        TPL_CHECK(tpl_hashable(key), rt, "unhashable type: '%s'", tpl_type_name(key));
-        if (tpl_dict_get(it->src.u.d, key))
+        TPL_CHECK(tpl_hashable(rt, key), rt, "unhashable type: '%s'", tpl_type_name(key));
+        if (tpl_dict_get(rt, it->src.u.d, key))
             continue;
         return tpl_dict_put(rt, it->src.u.d, key, tpl_none());
     }
 }
 
-/* An iterator over what `next` makes of `src`'s items. A `src` that is false gives none, as jinja2's filters do. */
+/* An iterator over what `next` makes of `src`'s items. */
 static hone_status lazy(tpl_rt *rt, tpl_value *out, tpl_value src, const tpl_select *sel,
                         hone_status (*next)(tpl_rt *, tpl_iter *, tpl_value *, bool *))
 {
-    static const tpl_str empty = { .data = "" };
     tpl_select *kept;
     tpl_iter   *it;
 
@@ -246,19 +245,27 @@ static hone_status lazy(tpl_rt *rt, tpl_value *out, tpl_value src, const tpl_sel
     *kept = *sel;
     TPL_ALLOC(it, rt, 1);
     *it = (tpl_iter){ .next = next, .type = "generator", .sel = kept };
-    HONE_TRY(tpl_iterate(rt, &it->inner, tpl_truthy(src) ? src : tpl_string(&empty)));
+    HONE_TRY(tpl_iterate(rt, &it->inner, src));
     *out = (tpl_value){ .kind = TPL_ITER, .u.it = it };
     return HONE_OK;
 }
 
+/* map and select take a value that is false for an empty list. */
+static tpl_value items_of(tpl_value v)
+{
+    static const tpl_str empty = { .data = "" };
+
+    return tpl_truthy(v) ? v : tpl_string(&empty);
+}
+
 hone_status tpl_lazy_map(tpl_rt *rt, tpl_value *out, tpl_value src, const tpl_select *sel)
 {
-    return lazy(rt, out, src, sel, next_mapped);
+    return lazy(rt, out, items_of(src), sel, next_mapped);
 }
 
 hone_status tpl_lazy_select(tpl_rt *rt, tpl_value *out, tpl_value src, const tpl_select *sel)
 {
-    return lazy(rt, out, src, sel, next_selected);
+    return lazy(rt, out, items_of(src), sel, next_selected);
 }
 
 hone_status tpl_lazy_unique(tpl_rt *rt, tpl_value *out, tpl_value src, const tpl_select *sel)

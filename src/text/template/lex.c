@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <utf8proc.h>
 
 #include "base/utf8.h"
 #include "text/template/ast.h"
+#include "text/template/unicode.h"
 
 typedef struct lexer {
     hone_template *t;
@@ -195,20 +195,7 @@ static hone_status raw_block(lexer *lx, size_t begin, size_t text)
     return tpl_syntax(lx->t, HONE_E_FORMAT, (uint32_t)begin, "raw block without its end '{%% endraw %%}'");
 }
 
-static bool is_word(uint32_t cp, bool first)
-{
-    if (cp < 0x80)
-        return cp == '_' || (cp >= 'a' && cp <= 'z') || (cp >= 'A' && cp <= 'Z') || (!first && cp >= '0' && cp <= '9');
-    switch (utf8proc_category((utf8proc_int32_t)cp)) {
-    case UTF8PROC_CATEGORY_LU: case UTF8PROC_CATEGORY_LL: case UTF8PROC_CATEGORY_LT: case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO: case UTF8PROC_CATEGORY_NL:
-        return true;
-    case UTF8PROC_CATEGORY_MN: case UTF8PROC_CATEGORY_MC: case UTF8PROC_CATEGORY_ND: case UTF8PROC_CATEGORY_PC:
-        return !first;
-    default:
-        return false;
-    }
-}
+static bool is_word(uint32_t cp, bool first) { return tpl_uc_has(cp, first ? TPL_UC_ID_START : TPL_UC_ID_NEXT); }
 
 static hone_status lex_name(lexer *lx, bool *found)
 {
@@ -299,6 +286,9 @@ static hone_status lex_number(lexer *lx)
         from += 2;
     }
     end = digits(lx, from, base);
+    if (base == 10 && s[from] == '0')       /* "007" is 0, then 0 …: numbers do not begin with a zero */
+        for (end = from + 1; end < lx->t->len && (s[end] == '0' || (s[end] == '_' && end + 1 < lx->t->len && s[end + 1] == '0')); )
+            end++;
     for (size_t i = from; i < end; i++)
         if (s[i] != '_' && (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, digit_of(s[i], base), &v)))
             return tpl_syntax(lx->t, HONE_E_UNSUPPORTED, tok.pos, "an integer beyond 64 bits");

@@ -7,6 +7,8 @@
 #include "base/utf8.h"
 #include "text/template/ast.h"
 
+enum { MAX_EQUAL = 1000 };      /* nesting of values that are compared */
+
 hone_status tpl_fail(const tpl_rt *rt, hone_status code, const char *fmt, ...)
 {
     char    text[600];
@@ -33,7 +35,7 @@ hone_status tpl_step(tpl_rt *rt, uint64_t n)
     return HONE_OK;
 }
 
-static hone_status fail_undefined(tpl_rt *rt, tpl_value v)
+hone_status tpl_fail_undefined(tpl_rt *rt, tpl_value v)
 {
     char buf[256];
 
@@ -57,55 +59,93 @@ bool tpl_truthy(tpl_value v)
     }
 }
 
-static bool equal_deep(tpl_value a, tpl_value b, int depth);
+static bool equal_deep(tpl_rt *rt, tpl_value a, tpl_value b, int depth);
 
-static bool equal_lists(const tpl_list *a, const tpl_list *b, int depth)
+static bool equal_lists(tpl_rt *rt, const tpl_list *a, const tpl_list *b, int depth)
 {
     if (a->len != b->len)
         return false;
     for (uint32_t i = 0; i < a->len; i++)
-        if (!equal_deep(a->items[i], b->items[i], depth + 1))
+        if (!equal_deep(rt, a->items[i], b->items[i], depth + 1))
             return false;
     return true;
 }
 
-static bool equal_dicts(const tpl_dict *a, const tpl_dict *b, int depth)
+static bool equal_dicts(tpl_rt *rt, const tpl_dict *a, const tpl_dict *b, int depth)
 {
     if (a->len != b->len)
         return false;
     for (uint32_t i = 0; i < a->len; i++) {
-        const tpl_value *v = tpl_dict_get(b, a->keys[i]);
+        const tpl_value *v = tpl_dict_get(rt, b, a->keys[i]);
 
-        if (!v || !equal_deep(a->values[i], *v, depth + 1))
+        if (!v || !equal_deep(rt, a->values[i], *v, depth + 1))
             return false;
     }
     return true;
 }
 
-static bool equal_deep(tpl_value a, tpl_value b, int depth)
+/* An integer and a float, compared without rounding the integer: -1, 0, 1, or 2 for NaN. */
+static int compare_int_float(int64_t i, double f)
 {
-    if (depth > TPL_MAX_DEPTH)
-        return false;
+    if (isnan(f))
+        return 2;
+    if (f >= 9223372036854775808.0)
+        return -1;
+    if (f < -9223372036854775808.0)
+        return 1;
+    if (i != (int64_t)f)
+        return i < (int64_t)f ? -1 : 1;
+    return f == trunc(f) ? 0 : f > trunc(f) ? -1 : 1;
+}
+
+static int compare_numbers(tpl_value a, tpl_value b)
+{
     if (tpl_is_int(a) && tpl_is_int(b))
-        return tpl_as_int(a) == tpl_as_int(b);
+        return tpl_as_int(a) < tpl_as_int(b) ? -1 : tpl_as_int(a) > tpl_as_int(b);
+    if (tpl_is_int(a))
+        return compare_int_float(tpl_as_int(a), b.u.f);
+    if (tpl_is_int(b)) {
+        int order = compare_int_float(tpl_as_int(b), a.u.f);
+
+        return order == 2 ? 2 : -order;
+    }
+    return isnan(a.u.f) || isnan(b.u.f) ? 2 : a.u.f < b.u.f ? -1 : a.u.f > b.u.f;
+}
+
+static bool equal_deep(tpl_rt *rt, tpl_value a, tpl_value b, int depth)
+{
     if (tpl_is_number(a) && tpl_is_number(b))
-        return tpl_as_float(a) == tpl_as_float(b);
+        return compare_numbers(a, b) == 0;
     if (a.kind != b.kind)
+        return false;
+    if (a.kind == TPL_STR)
+        return tpl_str_equal(a.u.s, b.u.s);
+    rt->steps += 1 + (depth > MAX_EQUAL ? rt->limits.steps : 0);
+    if (rt->steps > rt->limits.steps)
         return false;
     switch ((tpl_kind)a.kind) {
     case TPL_NONE: case TPL_UNDEF: case TPL_MISSING: return true;
-    case TPL_STR:   return tpl_str_equal(a.u.s, b.u.s);
-    case TPL_LIST: case TPL_TUPLE: return a.u.l == b.u.l || equal_lists(a.u.l, b.u.l, depth);
-    case TPL_DICT:  return a.u.d == b.u.d || equal_dicts(a.u.d, b.u.d, depth);
+    case TPL_LIST: case TPL_TUPLE: return a.u.l == b.u.l || equal_lists(rt, a.u.l, b.u.l, depth);
+    case TPL_DICT:  return a.u.d == b.u.d || equal_dicts(rt, a.u.d, b.u.d, depth);
+    case TPL_VIEW:
+        if (a.sub != b.sub || a.sub == TPL_VIEW_VALUES || a.u.d->len != b.u.d->len)
+            return a.sub == b.sub && a.sub != TPL_VIEW_VALUES && a.u.d == b.u.d;
+        if (a.sub == TPL_VIEW_ITEMS)
+            return equal_dicts(rt, a.u.d, b.u.d, depth);
+        for (uint32_t i = 0; i < a.u.d->len; i++)
+            if (!tpl_dict_get(rt, b.u.d, a.u.d->keys[i]))
+                return false;
+        return true;
     case TPL_RANGE: return a.u.r->len == b.u.r->len && (!a.u.r->len || (a.u.r->start == b.u.r->start &&
                            (a.u.r->len == 1 || a.u.r->step == b.u.r->step)));
-    case TPL_METHOD: return a.u.me->fn == b.u.me->fn && equal_deep(a.u.me->self, b.u.me->self, depth + 1);
+    case TPL_METHOD: return a.u.me->fn == b.u.me->fn && a.u.me->self.kind == b.u.me->self.kind &&
+                            a.u.me->self.u.d == b.u.me->self.u.d;
     default:
         return a.u.d == b.u.d;
     }
 }
 
-bool tpl_equal(tpl_value a, tpl_value b) { return equal_deep(a, b, 0); }
+bool tpl_equal(tpl_rt *rt, tpl_value a, tpl_value b) { return equal_deep(rt, a, b, 0); }
 
 static int compare_strings(const tpl_str *a, const tpl_str *b)
 {
@@ -133,8 +173,8 @@ hone_status tpl_compare(tpl_rt *rt, bool *out, int op, tpl_value a, tpl_value b)
     char name[3];
 
     if (op == TPL_OP_EQ || op == TPL_OP_NE) {
-        *out = tpl_equal(a, b) == (op == TPL_OP_EQ);
-        return HONE_OK;
+        *out = tpl_equal(rt, a, b) == (op == TPL_OP_EQ);
+        return tpl_step(rt, 0);
     }
     if (op == TPL_OP_IN || op == TPL_OP_NOT_IN) {
         HONE_TRY(tpl_contains(rt, out, a, b));
@@ -142,20 +182,18 @@ hone_status tpl_compare(tpl_rt *rt, bool *out, int op, tpl_value a, tpl_value b)
         return HONE_OK;
     }
     if (a.kind == TPL_UNDEF || b.kind == TPL_UNDEF)
-        return fail_undefined(rt, a.kind == TPL_UNDEF ? a : b);
-    if (tpl_is_int(a) && tpl_is_int(b)) {
-        *out = holds(op, tpl_as_int(a) < tpl_as_int(b) ? -1 : tpl_as_int(a) > tpl_as_int(b));
-    } else if (tpl_is_number(a) && tpl_is_number(b)) {
-        double x = tpl_as_float(a), y = tpl_as_float(b);
+        return tpl_fail_undefined(rt, a.kind == TPL_UNDEF ? a : b);
+    if (tpl_is_number(a) && tpl_is_number(b)) {
+        int order = compare_numbers(a, b);
 
-        *out = !isnan(x) && !isnan(y) && holds(op, x < y ? -1 : x > y);
+        *out = order != 2 && holds(op, order);
     } else if (a.kind == TPL_STR && b.kind == TPL_STR) {
         *out = holds(op, compare_strings(a.u.s, b.u.s));
     } else if (a.kind == b.kind && (a.kind == TPL_LIST || a.kind == TPL_TUPLE)) {
         const tpl_list *x = a.u.l, *y = b.u.l;
         uint32_t        i = 0;
 
-        while (i < x->len && i < y->len && tpl_equal(x->items[i], y->items[i]))
+        while (i < x->len && i < y->len && tpl_equal(rt, x->items[i], y->items[i]))
             i++;
         HONE_TRY(tpl_step(rt, i + 1));
         if (i < x->len && i < y->len)
@@ -181,8 +219,8 @@ hone_status tpl_contains(tpl_rt *rt, bool *out, tpl_value item, tpl_value in)
         return HONE_OK;
     }
     if (in.kind == TPL_DICT || (in.kind == TPL_VIEW && in.sub == TPL_VIEW_KEYS)) {
-        TPL_CHECK(tpl_hashable(item), rt, "unhashable type: '%s'", tpl_type_name(item));
-        *out = tpl_dict_get(in.u.d, item) != NULL;
+        TPL_CHECK(tpl_hashable(rt, item), rt, "unhashable type: '%s'", tpl_type_name(item));
+        *out = tpl_dict_get(rt, in.u.d, item) != NULL;
         return HONE_OK;
     }
     TPL_CHECK(tpl_iterable(in), rt, "argument of type '%s' is not iterable", tpl_type_name(in));
@@ -191,7 +229,7 @@ hone_status tpl_contains(tpl_rt *rt, bool *out, tpl_value item, tpl_value in)
         HONE_TRY(tpl_next(rt, it, &v, &done));
         if (done)
             return HONE_OK;
-        if (tpl_equal(v, item)) {
+        if (tpl_equal(rt, v, item)) {
             *out = true;
             return HONE_OK;
         }
@@ -226,7 +264,7 @@ static hone_status int_binary(tpl_rt *rt, tpl_value *out, int op, int64_t a, int
     case '+': over = __builtin_add_overflow(a, b, &r); break;
     case '-': over = __builtin_sub_overflow(a, b, &r); break;
     case '*': over = __builtin_mul_overflow(a, b, &r); break;
-    case '/': *out = tpl_float((double)a / (double)b); return HONE_OK;
+    case '/': *out = tpl_float((double)((long double)a / (long double)b)); return HONE_OK;
     case '%': case TPL_OP_FLOORDIV:
         over = a == INT64_MIN && b == -1 && op != '%';
         if (b == -1)
@@ -293,7 +331,8 @@ static hone_status repeat(tpl_rt *rt, tpl_value *out, tpl_value v, int64_t n)
     if (v.kind == TPL_STR) {
         for (int64_t i = 0; v.u.s->len && i < n; i++)
             HONE_TRY(tpl_buf_str(rt, &b, v.u.s));
-        return tpl_buf_take(rt, &b, out);
+        HONE_TRY(tpl_buf_take(rt, &b, out));
+        return v.u.s->markup ? tpl_as_markup(rt, out, out->u.s, true) : HONE_OK;
     }
     HONE_TRY(tpl_new_list(rt, &l, 0));
     for (int64_t i = 0; v.u.l->len && i < n; i++)
@@ -332,12 +371,10 @@ static hone_status concat_strings(tpl_rt *rt, tpl_value *out, const tpl_str *a, 
     HONE_TRY(tpl_buf_str(rt, &buf, a));
     HONE_TRY(tpl_buf_str(rt, &buf, b));
     HONE_TRY(tpl_buf_take(rt, &buf, out));
-    if (a->markup)
-        ((tpl_str *)out->u.s)->markup = true;       /* fresh, not yet shared */
-    return HONE_OK;
+    return a->markup ? tpl_as_markup(rt, out, out->u.s, true) : HONE_OK;
 }
 
-static bool is_sequence(tpl_value v) { return v.kind == TPL_STR || v.kind == TPL_LIST || v.kind == TPL_TUPLE; }
+bool tpl_is_sequence(tpl_value v) { return v.kind == TPL_STR || v.kind == TPL_LIST || v.kind == TPL_TUPLE; }
 
 hone_status tpl_binary(tpl_rt *rt, tpl_value *out, int op, tpl_value a, tpl_value b)
 {
@@ -346,20 +383,20 @@ hone_status tpl_binary(tpl_rt *rt, tpl_value *out, int op, tpl_value a, tpl_valu
     if (op == '%' && a.kind == TPL_STR)
         return tpl_str_percent(rt, out, a.u.s, b);
     if (a.kind == TPL_UNDEF || b.kind == TPL_UNDEF)
-        return fail_undefined(rt, a.kind == TPL_UNDEF ? a : b);
+        return tpl_fail_undefined(rt, a.kind == TPL_UNDEF ? a : b);
     if (tpl_is_int(a) && tpl_is_int(b))
         return int_binary(rt, out, op, tpl_as_int(a), tpl_as_int(b));
     if (tpl_is_number(a) && tpl_is_number(b))
         return float_binary(rt, out, op, tpl_as_float(a), tpl_as_float(b));
     if (op == '+' && a.kind == TPL_STR && b.kind == TPL_STR)
         return concat_strings(rt, out, a.u.s, b.u.s);
-    if (op == '+' && a.kind == b.kind && is_sequence(a))
+    if (op == '+' && a.kind == b.kind && tpl_is_sequence(a))
         return concat_lists(rt, out, a, b);
-    if (op == '*' && is_sequence(a) && tpl_is_int(b))
+    if (op == '*' && tpl_is_sequence(a) && tpl_is_int(b))
         return repeat(rt, out, a, tpl_as_int(b));
-    if (op == '*' && is_sequence(b) && tpl_is_int(a))
+    if (op == '*' && tpl_is_sequence(b) && tpl_is_int(a))
         return repeat(rt, out, b, tpl_as_int(a));
-    if (op == '+' && is_sequence(a))
+    if (op == '+' && tpl_is_sequence(a))
         return TPL_FAIL(rt, "can only concatenate %s (not \"%s\") to %s", tpl_type_name(a), tpl_type_name(b),
                         tpl_type_name(a));
     return TPL_FAIL(rt, "unsupported operand type(s) for %s: '%s' and '%s'", op_name(name, op), tpl_type_name(a),
@@ -378,193 +415,4 @@ hone_status tpl_length(tpl_rt *rt, int64_t *out, tpl_value v)
     default:
         return TPL_FAIL(rt, "object of type '%s' has no len()", tpl_type_name(v));
     }
-}
-
-/* ---- attributes, items, slices ---- */
-static tpl_value undefined(uint8_t how, tpl_value of, const tpl_str *name)
-{
-    return (tpl_value){ .kind = TPL_UNDEF, .sub = how, .of = of.kind, .u.s = name };
-}
-
-static hone_status bind_method(tpl_rt *rt, tpl_value *out, tpl_value obj, const tpl_builtin *fn)
-{
-    tpl_method *m;
-
-    TPL_ALLOC(m, rt, 1);
-    *m = (tpl_method){ .self = obj, .fn = fn };
-    *out = (tpl_value){ .kind = TPL_METHOD, .u.me = m };
-    return HONE_OK;
-}
-
-/* The attribute that Python's type has by this name; `found` says whether. */
-static hone_status own_attr(tpl_rt *rt, tpl_value *out, bool *found, tpl_value obj, const tpl_str *name)
-{
-    const tpl_builtin *fn = tpl_find_method((tpl_kind)obj.kind, name);
-    const tpl_value   *v;
-
-    *found = true;
-    if (fn)
-        return bind_method(rt, out, obj, fn);
-    if (obj.kind == TPL_LOOP)
-        return tpl_loop_attr(rt, out, obj, name);
-    if (obj.kind == TPL_NAMESPACE && (v = tpl_dict_get(obj.u.d, tpl_string(name))) != NULL) {
-        *out = *v;
-        return HONE_OK;
-    }
-    if (obj.kind == TPL_TUPLE && obj.u.l->group && (tpl_str_is(name, "grouper") || tpl_str_is(name, "list"))) {
-        *out = obj.u.l->items[tpl_str_is(name, "list")];
-        return HONE_OK;
-    }
-    if (obj.kind == TPL_MACRO && tpl_str_is(name, "name")) {
-        *out = tpl_string(obj.u.m->node->text);
-        return HONE_OK;
-    }
-    *found = false;
-    if (tpl_method_forbidden((tpl_kind)obj.kind, name)) {
-        static const tpl_str hint = { .data = "the method changes its object, which templates may not do", .len = 57 };
-
-        *found = true;
-        *out = undefined(TPL_UNDEF_HINT, obj, &hint);
-    }
-    return HONE_OK;
-}
-
-hone_status tpl_get_attr(tpl_rt *rt, tpl_value *out, tpl_value obj, const tpl_str *name)
-{
-    const tpl_value *v;
-    bool             found;
-
-    if (obj.kind == TPL_UNDEF)
-        return fail_undefined(rt, obj);
-    HONE_TRY(own_attr(rt, out, &found, obj, name));
-    if (found)
-        return HONE_OK;
-    v = obj.kind == TPL_DICT ? tpl_dict_get(obj.u.d, tpl_string(name)) : NULL;
-    *out = v ? *v : undefined(TPL_UNDEF_ATTR, obj, name);
-    return HONE_OK;
-}
-
-static hone_status item_at(tpl_rt *rt, tpl_value *out, bool *found, tpl_value obj, int64_t i)
-{
-    int64_t n = 0;
-
-    *found = false;
-    if (obj.kind != TPL_LIST && obj.kind != TPL_TUPLE && obj.kind != TPL_STR && obj.kind != TPL_RANGE)
-        return HONE_OK;
-    HONE_TRY(tpl_length(rt, &n, obj));
-    if (i < 0)
-        i += n;
-    if (i < 0 || i >= n)
-        return HONE_OK;
-    *found = true;
-    if (obj.kind == TPL_STR) {
-        size_t at = tpl_str_offset(obj.u.s, (size_t)i);
-
-        return tpl_sub_str(rt, out, obj.u.s, at, tpl_str_offset(obj.u.s, (size_t)i + 1));
-    }
-    *out = obj.kind == TPL_RANGE ? tpl_int(obj.u.r->start + i * obj.u.r->step) : obj.u.l->items[i];
-    return HONE_OK;
-}
-
-hone_status tpl_get_item(tpl_rt *rt, tpl_value *out, tpl_value obj, tpl_value key)
-{
-    const tpl_value *v = NULL;
-    const tpl_str   *text;
-    tpl_buf          b = { 0 };
-    tpl_value        shown;
-    bool             found = false;
-
-    if (obj.kind == TPL_UNDEF)
-        return fail_undefined(rt, obj);
-    if (obj.kind == TPL_DICT && (v = tpl_dict_get(obj.u.d, key)) != NULL) {
-        *out = *v;
-        return HONE_OK;
-    }
-    if (tpl_is_int(key))
-        HONE_TRY(item_at(rt, out, &found, obj, tpl_as_int(key)));
-    if (!found && key.kind == TPL_STR)
-        HONE_TRY(own_attr(rt, out, &found, obj, key.u.s));
-    if (found)
-        return HONE_OK;
-    text = key.kind == TPL_STR ? key.u.s : NULL;
-    if (!text) {
-        HONE_TRY(tpl_repr(rt, &b, key));
-        HONE_TRY(tpl_buf_take(rt, &b, &shown));
-        text = shown.u.s;
-    }
-    *out = undefined(key.kind == TPL_STR ? TPL_UNDEF_ATTR : TPL_UNDEF_ITEM, obj, text);
-    return HONE_OK;
-}
-
-static hone_status slice_bound(tpl_rt *rt, int64_t *out, tpl_value v, int64_t absent, int64_t lo, int64_t hi, int64_t n)
-{
-    *out = absent;
-    if (v.kind == TPL_NONE || v.kind == TPL_MISSING)
-        return HONE_OK;
-    TPL_CHECK(tpl_is_int(v), rt, "slice indices must be integers or None");
-    *out = tpl_as_int(v);
-    if (*out < 0)
-        *out += n;
-    *out = HONE_MAX(lo, HONE_MIN(*out, hi));
-    return HONE_OK;
-}
-
-static hone_status slice_str(tpl_rt *rt, tpl_value *out, const tpl_str *s, int64_t from, int64_t step, int64_t count)
-{
-    tpl_buf b = { 0 };
-
-    if (step == 1) {
-        size_t at = tpl_str_offset(s, (size_t)from);
-        size_t end = s->chars == s->len ? at + (size_t)count : at;
-
-        for (int64_t i = 0; i < count && s->chars != s->len; i++)
-            end += hone_utf8_len((unsigned char)s->data[end]);
-        return tpl_sub_str(rt, out, s, at, end);
-    }
-    HONE_TRY(tpl_step(rt, s->chars == s->len ? (uint64_t)count : (uint64_t)count * (1 + s->len / 256)));
-    for (int64_t i = 0; i < count; i++) {
-        size_t at = tpl_str_offset(s, (size_t)(from + i * step));
-
-        HONE_TRY(tpl_buf_sub(rt, &b, s, at, at + hone_utf8_len((unsigned char)s->data[at])));
-    }
-    return tpl_buf_take(rt, &b, out);
-}
-
-hone_status tpl_slice(tpl_rt *rt, tpl_value *out, tpl_value obj, tpl_value from, tpl_value to, tpl_value step)
-{
-    int64_t   n, a, z, by = 1, count;
-    tpl_list *l;
-
-    if (obj.kind == TPL_UNDEF)
-        return fail_undefined(rt, obj);
-    TPL_CHECK(is_sequence(obj) || obj.kind == TPL_RANGE, rt, "'%s' object is not subscriptable", tpl_type_name(obj));
-    TPL_CHECK(step.kind == TPL_MISSING || step.kind == TPL_NONE || tpl_is_int(step), rt,
-              "slice indices must be integers or None");
-    if (tpl_is_int(step))
-        by = tpl_as_int(step);
-    TPL_CHECK(by != 0, rt, "slice step cannot be zero");
-    by = HONE_MAX(-INT32_MAX, HONE_MIN(by, INT32_MAX));
-    HONE_TRY(tpl_length(rt, &n, obj));
-    HONE_TRY(slice_bound(rt, &a, from, by > 0 ? 0 : n - 1, by > 0 ? 0 : -1, by > 0 ? n : n - 1, n));
-    HONE_TRY(slice_bound(rt, &z, to, by > 0 ? n : -1, by > 0 ? 0 : -1, by > 0 ? n : n - 1, n));
-    count = by > 0 ? (z - a + by - 1) / by : (a - z - by - 1) / -by;
-    count = HONE_MAX(count, (int64_t)0);
-    if ((by > 0 && z <= a) || (by < 0 && z >= a))
-        count = 0;
-    if (obj.kind == TPL_STR)
-        return slice_str(rt, out, obj.u.s, count ? a : 0, by, count);
-    if (obj.kind == TPL_RANGE) {
-        tpl_range *r;
-
-        TPL_ALLOC(r, rt, 1);
-        *r = (tpl_range){ obj.u.r->start + a * obj.u.r->step, obj.u.r->start + z * obj.u.r->step, by * obj.u.r->step, count };
-        *out = (tpl_value){ .kind = TPL_RANGE, .u.r = r };
-        return HONE_OK;
-    }
-    HONE_TRY(tpl_step(rt, (uint64_t)count / 16));
-    HONE_TRY(tpl_new_list(rt, &l, (size_t)count));
-    for (int64_t i = 0; i < count; i++)
-        l->items[l->len++] = obj.u.l->items[a + i * by];
-    *out = (tpl_value){ .kind = obj.kind, .u.l = l };
-    return HONE_OK;
 }

@@ -103,9 +103,22 @@ hone_status tpl_name_id(tpl_parser *p, int32_t *out, const tpl_str *name)
     int64_t id = hone_map_get(p->t->names, name->data, name->len, -1);
 
     if (id < 0) {
+        const tpl_str **texts;
+
         id = (int64_t)hone_map_len(p->t->names);
+        texts = tpl_arena_grow(&p->t->arena, p->t->name_texts, (size_t)id * sizeof *texts, ((size_t)id + 1) * sizeof *texts);
+        if (!texts)
+            return HONE_E_NOMEM;
+        texts[id] = name;
+        p->t->name_texts = texts;
         HONE_TRY(hone_map_put(p->t->names, name->data, name->len, id));
     }
     *out = (int32_t)id;
     return HONE_OK;
+}
+
+hone_status tpl_unknown_builtin(const hone_template *t, const tpl_node *n)
+{
+    return tpl_syntax(t, HONE_E_UNSUPPORTED, n->pos, "there is no %s '%.*s' in the template language",
+                      n->type == TPL_N_FILTER ? "filter" : "test", (int)HONE_MIN(n->text->len, 80u), n->text->data);
 }

@@ -27,7 +27,7 @@ static hone_status find_builtin(tpl_rt *rt, const tpl_builtin **out, tpl_value n
     TPL_CHECK(name.kind == TPL_STR, rt, "the name of a %s must be a string", test ? "test" : "filter");
     *out = test ? tpl_find_test(name.u.s) : tpl_find_filter(name.u.s);
     if (!*out)
-        return tpl_fail(rt, HONE_E_UNSUPPORTED, "the %s '%.*s' is not supported", test ? "test" : "filter",
+        return tpl_fail(rt, HONE_E_UNSUPPORTED, "there is no %s '%.*s' in the template language", test ? "test" : "filter",
                         (int)HONE_MIN(name.u.s->len, 80u), name.u.s->data);
     return HONE_OK;
 }
@@ -44,6 +44,8 @@ FILTER(map)
         return tpl_lazy_map(rt, out, self, &sel);
     }
     TPL_CHECK(call->nargs, rt, "map requires a filter argument");
+    if (!tpl_truthy(self))      /* jinja2 looks the filter up when there is something to map */
+        return tpl_lazy_map(rt, out, self, &sel);
     HONE_TRY(find_builtin(rt, &sel.fn, call->args[0], false));
     sel.call.args++;
     sel.call.nargs--;
@@ -60,7 +62,7 @@ static hone_status select_items(tpl_rt *rt, tpl_value *out, tpl_value self, cons
         sel.call.args++;
         sel.call.nargs--;
     }
-    if (sel.call.nargs) {
+    if (sel.call.nargs && tpl_truthy(self)) {
         HONE_TRY(find_builtin(rt, &sel.fn, sel.call.args[0], true));
         sel.call.args++;
         sel.call.nargs--;
@@ -107,6 +109,19 @@ FILTER(last)
         return hint(out, &none);
     *out = l->items[l->len - 1];
     return HONE_OK;
+}
+
+/* A choice by chance would make the prompt differ from render to render. */
+FILTER(random)
+{
+    static const tpl_str none = { .data = "No random item, sequence was empty.", .len = 35 };
+    int64_t n;
+
+    UNUSED(a), UNUSED(call);
+    HONE_TRY(tpl_length(rt, &n, self));
+    if (!n)
+        return hint(out, &none);
+    return tpl_fail(rt, HONE_E_UNSUPPORTED, "the filter 'random' is not supported: a prompt must not depend on chance");
 }
 
 FILTER(length)
@@ -303,7 +318,7 @@ FILTER(groupby)
     HONE_TRY(tpl_sort(rt, items->items, keys->items, items->len, false));
     HONE_TRY(tpl_new_list(rt, &groups, 0));
     for (uint32_t i = 0; i < items->len; i++) {
-        if (!i || !tpl_equal(keys->items[i], keys->items[i - 1])) {
+        if (!i || !tpl_equal(rt, keys->items[i], keys->items[i - 1])) {
             tpl_value pair, key;
 
             HONE_TRY(tpl_new_list(rt, &group, 0));

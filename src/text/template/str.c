@@ -197,6 +197,13 @@ hone_status tpl_split_lines(tpl_rt *rt, tpl_value *out, const tpl_str *s, bool k
     return from < s->len ? push_sub(rt, l, s, from, s->len) : HONE_OK;
 }
 
+bool tpl_ends_line(const tpl_str *s)
+{
+    size_t n;
+
+    return s->len && ends_line(hone_utf8_decode(s->data + char_before(s, s->len), &n));
+}
+
 hone_status tpl_join(tpl_rt *rt, tpl_value *out, const tpl_str *sep, tpl_value items, bool convert)
 {
     tpl_buf   b = { 0 };
@@ -211,34 +218,15 @@ hone_status tpl_join(tpl_rt *rt, tpl_value *out, const tpl_str *sep, tpl_value i
         HONE_TRY(tpl_next(rt, it, &v, &done));
         if (done)
             return tpl_buf_take(rt, &b, out);
-        TPL_CHECK(convert || v.kind == TPL_STR, rt, "sequence item %lld: expected str instance, %s found", (long long)i,
-                  tpl_type_name(v));
+        TPL_CHECK(convert || sep->markup || v.kind == TPL_STR, rt, "sequence item %lld: expected str instance, %s found",
+                  (long long)i, tpl_type_name(v));
         HONE_TRY(tpl_to_str(rt, &text, v));
+        if (!convert && sep->markup) {
+            HONE_TRY(tpl_escape(rt, &v, text));
+            text = v.u.s;
+        }
         if (i)
             HONE_TRY(tpl_buf_str(rt, &b, sep));
         HONE_TRY(tpl_buf_str(rt, &b, text));
     }
-}
-
-hone_status tpl_escape(tpl_rt *rt, tpl_value *out, const tpl_str *s)
-{
-    static const char special[] = "&<>\"'";
-    static const char *const entity[] = { "&amp;", "&lt;", "&gt;", "&#34;", "&#39;" };
-    tpl_buf b = { 0 };
-
-    if (s->markup) {
-        *out = tpl_string(s);
-        return HONE_OK;
-    }
-    for (size_t i = 0; i < s->len; i++) {
-        const char *p = s->data[i] ? strchr(special, s->data[i]) : NULL;
-
-        if (p)
-            HONE_TRY(tpl_buf_as(rt, &b, entity[p - special], strlen(entity[p - special]), s, i));
-        else
-            HONE_TRY(tpl_buf_sub(rt, &b, s, i, i + 1));
-    }
-    HONE_TRY(tpl_buf_take(rt, &b, out));
-    ((tpl_str *)out->u.s)->markup = true;       /* fresh, not yet shared */
-    return HONE_OK;
 }

@@ -77,6 +77,45 @@ FUNCTION(namespace)
     return HONE_OK;
 }
 
+static hone_status new_cycler(tpl_rt *rt, tpl_value *out, tpl_kind kind, tpl_list *items)
+{
+    tpl_cycler *c;
+
+    TPL_ALLOC(c, rt, 1);
+    *c = (tpl_cycler){ .items = items };
+    *out = (tpl_value){ .kind = (uint8_t)kind, .u.cycler = c };
+    return HONE_OK;
+}
+
+FUNCTION(cycler)
+{
+    tpl_list *l;
+
+    UNUSED(self); UNUSED(a);
+    TPL_CHECK(call->nargs && !call->nkw, rt, "at least one item has to be provided");
+    HONE_TRY(tpl_new_list(rt, &l, call->nargs));
+    for (uint32_t i = 0; i < call->nargs; i++)
+        l->items[l->len++] = call->args[i];
+    return new_cycler(rt, out, TPL_CYCLER, l);
+}
+
+FUNCTION(joiner)
+{
+    static const tpl_str comma = { .data = ", ", .len = 2, .chars = 2 };
+    tpl_list *l;
+
+    UNUSED(self); UNUSED(call);
+    HONE_TRY(tpl_new_list(rt, &l, 1));
+    l->items[l->len++] = a[0].kind == TPL_MISSING ? tpl_string(&comma) : a[0];
+    return new_cycler(rt, out, TPL_JOINER, l);
+}
+
+FUNCTION(lipsum)
+{
+    UNUSED(self); UNUSED(a); UNUSED(call); UNUSED(out);
+    return tpl_fail(rt, HONE_E_UNSUPPORTED, "the function 'lipsum' is not supported: a prompt must not depend on chance");
+}
+
 FUNCTION(raise_exception)
 {
     const tpl_str *s;
@@ -86,26 +125,55 @@ FUNCTION(raise_exception)
     return TPL_FAIL(rt, "%.*s", (int)HONE_MIN(s->len, 500u), s->data);
 }
 
+/* The format with what strftime lacks put in: %f, the microseconds; %z and %Z, empty for a time without a zone. */
+static hone_status date_format(hone_str *out, const tpl_str *s, long microseconds)
+{
+    for (size_t i = 0; i < s->len; i++) {
+        char c = s->data[i], next = i + 1 < s->len ? s->data[i + 1] : 0;
+
+        if (c == '%' && next == 'f')
+            hone_str_printf(out, "%06ld", microseconds);
+        else if (c == '%' && next && next != 'z' && next != 'Z')
+            hone_str_append(out, s->data + i, 2);
+        else if (c != '%' || !next)
+            hone_str_putc(out, c);
+        i += c == '%' && next;
+    }
+    return hone_str_ok(out);
+}
+
 FUNCTION(strftime_now)
 {
-    const tpl_str *s;
-    char           format[256], text[1024];
-    time_t         now = time(NULL);
-    struct tm      tm;
+    const tpl_str  *s;
+    hone_str        format = HONE_STR_INIT, text = HONE_STR_INIT;
+    struct timespec now;
+    struct tm       tm;
+    hone_status     st;
 
     UNUSED(self); UNUSED(call);
     HONE_TRY(tpl_arg_str(rt, &s, a[0], NULL, "format"));
-    TPL_CHECK(s->len + 1 < sizeof format && !(s->len && memchr(s->data, '\0', s->len)), rt, "the date format is too long");
-    memcpy(format, s->data, s->len);
-    format[s->len] = '\0';
-    localtime_r(&now, &tm);
-    return tpl_new_str(rt, out, text, strftime(text, sizeof text, format, &tm));
+    TPL_CHECK(s->len < 4096 && !(s->len && memchr(s->data, '\0', s->len)), rt, "the date format is too long");
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &tm);
+    HONE_GO(date_format(&format, s, now.tv_nsec / 1000));
+    if (hone_str_reserve(&text, 16 * format.len + 256))     /* %c, the longest of two characters, has some 30 */
+        text.len = strftime(text.data, text.cap, hone_str_c(&format), &tm);
+    HONE_GO(hone_str_ok(&text));
+    HONE_GO_CHECK(hone_utf8_valid_prefix(hone_str_c(&text), text.len) == text.len, HONE_E_DATA, "the date is no UTF-8");
+    st = tpl_new_str(rt, out, hone_str_c(&text), text.len);
+out:
+    hone_str_deinit(&format);
+    hone_str_deinit(&text);
+    return st;
 }
 
 static const tpl_builtin functions[] = {
-    { "range", "start stop step", 1, range }, { "dict", "*", 0, make_dict }, { "namespace", "*", 0, namespace },
-    { "raise_exception", "message", 1, raise_exception }, { "strftime_now", "format", 1, strftime_now },
+    { "dict", "*", 0, make_dict, 0 }, { "range", "-start -stop -step", 1, range, 0 }, { "namespace", "*", 0, namespace, 0 },
+    { "raise_exception", "message", 1, raise_exception, 0 }, { "strftime_now", "format", 1, strftime_now, 0 },
+    { "cycler", "*", 0, cycler, 0 }, { "joiner", "sep", 0, joiner, 0 }, { "lipsum", "*", 0, lipsum, 0 },
 };
+
+const tpl_builtin *tpl_dict_function(void) { return &functions[0]; }
 
 const tpl_builtin *tpl_find_function(const tpl_str *name)
 {
@@ -154,6 +222,7 @@ hone_status hone_template_compile(hone_template **out, const char *source, size_
     HONE_GO(hone_map_create(&t->names));
     HONE_GO(tpl_lex(t, &tokens));
     HONE_GO(tpl_parse(t, &tokens));
+    HONE_GO(tpl_find_missing(t));
     t->loop_name = number_of(t, "loop");
     t->caller_name = number_of(t, "caller");
     t->varargs_name = number_of(t, "varargs");
@@ -246,7 +315,7 @@ hone_status hone_template_render(const hone_template *t, hone_template_output *o
     for (size_t i = 0; i < n_vars; i++)
         if (vars[i])
             HONE_GO(set_variables(&rt, vars[i]));
-    HONE_GO(tpl_exec(&rt, &t->body));
+    HONE_GO(tpl_exec_scoped(&rt, &t->body, &t->missing));
     HONE_GO(copy_output(out, &text));
 out:
     tpl_arena_deinit(&rt.arena);

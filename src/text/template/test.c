@@ -42,7 +42,7 @@ static hone_status remainder_is(tpl_rt *rt, tpl_value *out, tpl_value v, tpl_val
     tpl_value r;
 
     HONE_TRY(tpl_binary(rt, &r, '%', v, by));
-    *out = tpl_bool(tpl_equal(r, tpl_int(wanted)));
+    *out = tpl_bool(tpl_equal(rt, r, tpl_int(wanted)));
     return HONE_OK;
 }
 
@@ -73,39 +73,41 @@ TEST(is_sameas)
     else if (same && (self.kind == TPL_LIST || self.kind == TPL_TUPLE || self.kind == TPL_DICT))
         same = self.u.d == a[0].u.d;
     else if (same)
-        same = tpl_equal(self, a[0]);
+        same = tpl_equal(rt, self, a[0]);
     *out = tpl_bool(same);
     return HONE_OK;
 }
 
 TEST(is_filter)
 {
-    UNUSED(rt); UNUSED(a); UNUSED(call);
+    UNUSED(a); UNUSED(call);
+    TPL_CHECK(tpl_hashable(rt, self), rt, "unhashable type: '%s'", tpl_type_name(self));
     *out = tpl_bool(self.kind == TPL_STR && tpl_find_filter(self.u.s));
     return HONE_OK;
 }
 
 TEST(is_test)
 {
-    UNUSED(rt); UNUSED(a); UNUSED(call);
+    UNUSED(a); UNUSED(call);
+    TPL_CHECK(tpl_hashable(rt, self), rt, "unhashable type: '%s'", tpl_type_name(self));
     *out = tpl_bool(self.kind == TPL_STR && tpl_find_test(self.u.s));
     return HONE_OK;
 }
 
 static const tpl_builtin tests[] = {
-    { "defined", "", 0, is_defined }, { "undefined", "", 0, is_undefined }, { "none", "", 0, is_none },
-    { "string", "", 0, is_string }, { "mapping", "", 0, is_mapping }, { "iterable", "", 0, is_iterable },
-    { "sequence", "", 0, is_sequence }, { "number", "", 0, is_number }, { "integer", "", 0, is_integer },
-    { "float", "", 0, is_float }, { "boolean", "", 0, is_boolean }, { "true", "", 0, is_true },
-    { "false", "", 0, is_false }, { "callable", "", 0, is_callable }, { "escaped", "", 0, is_escaped },
-    { "odd", "", 0, is_odd }, { "even", "", 0, is_even }, { "divisibleby", "num", 1, is_divisibleby },
-    { "lower", "", 0, is_lower }, { "upper", "", 0, is_upper }, { "sameas", "other", 1, is_sameas },
-    { "filter", "", 0, is_filter }, { "test", "", 0, is_test }, { "in", "seq", 1, is_in },
-    { "eq", "other", 1, is_eq }, { "equalto", "other", 1, is_eq }, { "==", "other", 1, is_eq },
-    { "ne", "other", 1, is_ne }, { "!=", "other", 1, is_ne }, { "lt", "other", 1, is_lt },
-    { "lessthan", "other", 1, is_lt }, { "<", "other", 1, is_lt }, { "le", "other", 1, is_le },
-    { "<=", "other", 1, is_le }, { "gt", "other", 1, is_gt }, { "greaterthan", "other", 1, is_gt },
-    { ">", "other", 1, is_gt }, { "ge", "other", 1, is_ge }, { ">=", "other", 1, is_ge },
+    { "defined", "", 0, is_defined, 0 }, { "undefined", "", 0, is_undefined, 0 }, { "none", "", 0, is_none, 0 },
+    { "string", "", 0, is_string, 0 }, { "mapping", "", 0, is_mapping, 0 }, { "iterable", "", 0, is_iterable, 0 },
+    { "sequence", "", 0, is_sequence, 0 }, { "number", "", 0, is_number, 0 }, { "integer", "", 0, is_integer, 0 },
+    { "float", "", 0, is_float, 0 }, { "boolean", "", 0, is_boolean, 0 }, { "true", "", 0, is_true, 0 },
+    { "false", "", 0, is_false, 0 }, { "callable", "", 0, is_callable, 0 }, { "escaped", "", 0, is_escaped, 0 },
+    { "odd", "", 0, is_odd, 0 }, { "even", "", 0, is_even, 0 }, { "divisibleby", "num", 1, is_divisibleby, 0 },
+    { "lower", "", 0, is_lower, 0 }, { "upper", "", 0, is_upper, 0 }, { "sameas", "other", 1, is_sameas, 0 },
+    { "filter", "", 0, is_filter, 0 }, { "test", "", 0, is_test, 0 }, { "in", "seq", 1, is_in, 0 },
+    { "eq", "other", 1, is_eq, 0 }, { "equalto", "other", 1, is_eq, 0 }, { "==", "other", 1, is_eq, 0 },
+    { "ne", "other", 1, is_ne, 0 }, { "!=", "other", 1, is_ne, 0 }, { "lt", "other", 1, is_lt, 0 },
+    { "lessthan", "other", 1, is_lt, 0 }, { "<", "other", 1, is_lt, 0 }, { "le", "other", 1, is_le, 0 },
+    { "<=", "other", 1, is_le, 0 }, { "gt", "other", 1, is_gt, 0 }, { "greaterthan", "other", 1, is_gt, 0 },
+    { ">", "other", 1, is_gt, 0 }, { "ge", "other", 1, is_ge, 0 }, { ">=", "other", 1, is_ge, 0 },
 };
 
 const tpl_builtin *tpl_find_test(const tpl_str *name) { return tpl_find_in(tests, HONE_COUNTOF(tests), name); }

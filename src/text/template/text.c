@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <utf8proc.h>
 
 #include "base/utf8.h"
 #include "text/template/ast.h"
+#include "text/template/unicode.h"
 
-enum { MAX_NESTING = 300 };     /* of containers in one text */
+enum { MAX_NESTING = 900 };     /* of containers in one text */
 
 const char *tpl_float_repr(char buf[32], double v)
 {
@@ -67,6 +67,9 @@ const char *tpl_type_name(tpl_value v)
     case TPL_MACRO:     return "Macro";
     case TPL_METHOD: case TPL_FUNC: return "builtin_function_or_method";
     case TPL_LOOP:      return "LoopContext";
+    case TPL_CYCLER:    return "Cycler";
+    case TPL_JOINER:    return "Joiner";
+    case TPL_SELF:      return v.u.block ? "BlockReference" : "TemplateReference";
     }
     return "object";
 }
@@ -92,25 +95,13 @@ const char *tpl_undef_text(char buf[256], tpl_value v)
 }
 
 /* ---- repr ---- */
-static bool printable(uint32_t cp)
-{
-    if (cp < 0x7F)
-        return cp >= 0x20;
-    switch (utf8proc_category((utf8proc_int32_t)cp)) {
-    case UTF8PROC_CATEGORY_CC: case UTF8PROC_CATEGORY_CF: case UTF8PROC_CATEGORY_CS: case UTF8PROC_CATEGORY_CO:
-    case UTF8PROC_CATEGORY_CN: case UTF8PROC_CATEGORY_ZL: case UTF8PROC_CATEGORY_ZP: case UTF8PROC_CATEGORY_ZS:
-        return false;
-    default:
-        return true;
-    }
-}
-
 static hone_status repr_str(tpl_rt *rt, tpl_buf *b, const tpl_str *s)
 {
     bool   single = s->len && memchr(s->data, '\'', s->len), dbl = s->len && memchr(s->data, '"', s->len);
     char   quote = single && !dbl ? '"' : '\'';
     size_t n;
 
+    HONE_TRY(tpl_buf_puts(rt, b, s->markup ? "Markup(" : ""));
     HONE_TRY(tpl_buf_put(rt, b, &quote, 1));
     for (size_t i = 0; i < s->len; i += n) {
         uint32_t cp = hone_utf8_decode(s->data + i, &n);
@@ -120,7 +111,7 @@ static hone_status repr_str(tpl_rt *rt, tpl_buf *b, const tpl_str *s)
             snprintf(text, sizeof text, "\\%c", (char)cp);
         else if (cp == '\n' || cp == '\r' || cp == '\t')
             snprintf(text, sizeof text, "\\%c", cp == '\n' ? 'n' : cp == '\r' ? 'r' : 't');
-        else if (printable(cp))
+        else if (tpl_uc_has(cp, TPL_UC_PRINT))
             text[0] = '\0';
         else
             snprintf(text, sizeof text, cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", cp);
@@ -129,7 +120,8 @@ static hone_status repr_str(tpl_rt *rt, tpl_buf *b, const tpl_str *s)
         else
             HONE_TRY(tpl_buf_sub(rt, b, s, i, i + n));
     }
-    return tpl_buf_put(rt, b, &quote, 1);
+    HONE_TRY(tpl_buf_put(rt, b, &quote, 1));
+    return tpl_buf_puts(rt, b, s->markup ? ")" : "");
 }
 
 static hone_status repr_items(tpl_rt *rt, tpl_buf *b, const tpl_value *items, uint32_t n)
@@ -186,6 +178,9 @@ static const char *plain_text(char buf[80], tpl_value v)
                  (long long)v.u.r->stop, (long long)v.u.r->step);
         return buf;
     case TPL_MISSING: case TPL_UNDEF: return "Undefined";
+    case TPL_LOOP:
+        snprintf(buf, 80, "<LoopContext %lld/%u>", (long long)v.u.loop->index0 + 1, v.u.loop->items->len);
+        return buf;
     default:
         return NULL;
     }
@@ -205,6 +200,14 @@ static hone_status repr_container(tpl_rt *rt, tpl_buf *b, tpl_value v)
         HONE_TRY(tpl_buf_puts(rt, b, "<Namespace "));
         HONE_TRY(repr_dict(rt, b, v.u.d));
         return tpl_buf_puts(rt, b, ">");
+    case TPL_MACRO: {
+        const tpl_str *name = v.u.m->node->text;
+
+        HONE_TRY(tpl_buf_puts(rt, b, name ? "<Macro '" : "<Macro anonymous"));
+        if (name)
+            HONE_TRY(tpl_buf_str(rt, b, name));
+        return tpl_buf_puts(rt, b, name ? "'>" : ">");
+    }
     default:        /* Python prints an address here; no template depends on it */
         HONE_TRY(tpl_buf_puts(rt, b, "<"));
         HONE_TRY(tpl_buf_puts(rt, b, tpl_type_name(v)));

@@ -13,7 +13,7 @@ struct tpl_chunk {
     max_align_t data[];
 };
 
-enum { CHUNK = 64 * 1024 };
+enum { CHUNK = 64 * 1024, MIN_DICT = 8, MAX_TUPLES = 500 };
 
 static size_t rounded(size_t n) { return (n + 15) & ~(size_t)15; }
 
@@ -335,18 +335,21 @@ hone_status tpl_pair(tpl_rt *rt, tpl_value *out, tpl_value a, tpl_value b)
     return HONE_OK;
 }
 
-bool tpl_hashable(tpl_value v)
+static bool hashable(tpl_rt *rt, tpl_value v, int depth)
 {
     if (v.kind == TPL_TUPLE) {
-        for (uint32_t i = 0; i < v.u.l->len; i++)
-            if (!tpl_hashable(v.u.l->items[i]))
+        rt->steps += 1 + (depth > MAX_TUPLES ? rt->limits.steps : 0);
+        for (uint32_t i = 0; i < v.u.l->len && rt->steps <= rt->limits.steps; i++)
+            if (!hashable(rt, v.u.l->items[i], depth + 1))
                 return false;
-        return true;
+        return rt->steps <= rt->limits.steps;
     }
-    return v.kind != TPL_LIST && v.kind != TPL_DICT && v.kind != TPL_NAMESPACE && v.kind != TPL_VIEW;
+    return v.kind != TPL_LIST && v.kind != TPL_DICT && v.kind != TPL_VIEW;
 }
 
-/* Equal values have equal hashes (1 == 1.0 == True). */
+bool tpl_hashable(tpl_rt *rt, tpl_value v) { return hashable(rt, v, 0); }
+
+/* Equal values have equal hashes (1 == 1.0 == True). For values that are hashable. */
 static uint32_t hash_value(tpl_value v)
 {
     uint32_t h = 2166136261u;
@@ -370,51 +373,87 @@ static uint32_t hash_value(tpl_value v)
 hone_status tpl_new_dict(tpl_rt *rt, tpl_dict **out, size_t cap)
 {
     TPL_ALLOC(*out, rt, 1);
-    **out = (tpl_dict){ .msg = -1, .cap = (uint32_t)cap };
-    if (cap) {
+    **out = (tpl_dict){ .msg = -1 };
+    if (cap && cap <= MIN_DICT) {       /* larger ones grow, and get their hash table on the way */
         TPL_ALLOC((*out)->keys, rt, cap);
         TPL_ALLOC((*out)->values, rt, cap);
         TPL_ALLOC((*out)->hashes, rt, cap);
+        (*out)->cap = (uint32_t)cap;
     }
     return HONE_OK;
 }
 
-static tpl_value *dict_find(const tpl_dict *d, tpl_value key, uint32_t hash)
+/* The slot of a key in the hash table: its entry's or the empty one where it belongs. */
+static uint32_t *slot_of(tpl_rt *rt, const tpl_dict *d, tpl_value key, uint32_t hash)
 {
+    uint32_t i = hash & (d->n_slots - 1);
+
+    while (d->slots[i] && !(d->hashes[d->slots[i] - 1] == hash && tpl_equal(rt, d->keys[d->slots[i] - 1], key))) {
+        i = (i + 1) & (d->n_slots - 1);
+        rt->steps++;
+    }
+    return &d->slots[i];
+}
+
+static tpl_value *dict_find(tpl_rt *rt, const tpl_dict *d, tpl_value key, uint32_t hash)
+{
+    uint32_t found;
+
+    if (d->n_slots) {
+        found = *slot_of(rt, d, key, hash);
+        return found ? &d->values[found - 1] : NULL;
+    }
     for (uint32_t i = 0; i < d->len; i++)
-        if (d->hashes[i] == hash && tpl_equal(d->keys[i], key))
+        if (d->hashes[i] == hash && tpl_equal(rt, d->keys[i], key))
             return &d->values[i];
     return NULL;
 }
 
-tpl_value *tpl_dict_get(const tpl_dict *d, tpl_value key)
+tpl_value *tpl_dict_get(tpl_rt *rt, const tpl_dict *d, tpl_value key)
 {
-    return tpl_hashable(key) ? dict_find(d, key, hash_value(key)) : NULL;
+    return tpl_hashable(rt, key) ? dict_find(rt, d, key, hash_value(key)) : NULL;
 }
 
-tpl_value *tpl_dict_get_str(const tpl_dict *d, const char *key)
+/* A hash table that is at most half full once the dict has grown to its capacity. */
+static hone_status rehash(tpl_rt *rt, tpl_dict *d)
 {
-    const tpl_str s = { .data = key, .len = (uint32_t)strlen(key) };
+    d->n_slots = 4 * d->cap;
+    TPL_ALLOC(d->slots, rt, d->n_slots);
+    memset(d->slots, 0, d->n_slots * sizeof *d->slots);
+    for (uint32_t k = 0; k < d->len; k++) {
+        uint32_t i = d->hashes[k] & (d->n_slots - 1);
 
-    return tpl_dict_get(d, tpl_string(&s));
+        while (d->slots[i])
+            i = (i + 1) & (d->n_slots - 1);
+        d->slots[i] = k + 1;
+    }
+    return tpl_step(rt, d->len / 4);
 }
 
 /* A new last entry. */
 static hone_status dict_add(tpl_rt *rt, tpl_dict *d, tpl_value key, uint32_t hash, tpl_value v)
 {
     if (d->len == d->cap) {
-        uint32_t   cap = d->cap ? d->cap * 2 : 4;
-        tpl_value *keys = tpl_arena_grow(&rt->arena, d->keys, d->cap * sizeof *keys, cap * sizeof *keys);
-        tpl_value *values = tpl_arena_grow(&rt->arena, d->values, d->cap * sizeof *values, cap * sizeof *values);
-        uint32_t  *hashes = tpl_arena_grow(&rt->arena, d->hashes, d->cap * sizeof *hashes, cap * sizeof *hashes);
+        uint32_t   cap = MIN_DICT;
+        tpl_value *keys, *values;
+        uint32_t  *hashes;
 
-        if (!keys || !values || !hashes)
+        while (cap <= d->len)
+            cap *= 2;
+        keys = tpl_arena_grow(&rt->arena, d->keys, d->cap * sizeof *keys, cap * sizeof *keys);
+        values = keys ? tpl_arena_grow(&rt->arena, d->values, d->cap * sizeof *values, cap * sizeof *values) : NULL;
+        hashes = values ? tpl_arena_grow(&rt->arena, d->hashes, d->cap * sizeof *hashes, cap * sizeof *hashes) : NULL;
+        if (!hashes)
             return tpl_out_of_memory(rt);
         d->keys = keys;
         d->values = values;
         d->hashes = hashes;
         d->cap = cap;
+        if (cap > 2 * MIN_DICT)
+            HONE_TRY(rehash(rt, d));
     }
+    if (d->n_slots)
+        *slot_of(rt, d, key, hash) = d->len + 1;
     d->keys[d->len] = key;
     d->values[d->len] = v;
     d->hashes[d->len++] = hash;
@@ -423,12 +462,16 @@ static hone_status dict_add(tpl_rt *rt, tpl_dict *d, tpl_value key, uint32_t has
 
 hone_status tpl_dict_put(tpl_rt *rt, tpl_dict *d, tpl_value key, tpl_value v)
 {
-    uint32_t   hash = hash_value(key);
     tpl_value *old;
+    uint32_t   hash;
 
-    TPL_CHECK(tpl_hashable(key), rt, "unhashable type: '%s'", tpl_type_name(key));
-    HONE_TRY(tpl_step(rt, 1 + d->len / 64));
-    old = dict_find(d, key, hash);
+    HONE_TRY(tpl_step(rt, 1));
+    if (!tpl_hashable(rt, key)) {
+        HONE_TRY(tpl_step(rt, 0));
+        return TPL_FAIL(rt, "unhashable type: '%s'", tpl_type_name(key));
+    }
+    hash = hash_value(key);
+    old = dict_find(rt, d, key, hash);
     if (!old)
         return dict_add(rt, d, key, hash, v);
     *old = v;
@@ -502,11 +545,12 @@ hone_status tpl_from_json(tpl_rt *rt, tpl_value *out, const json_t *j, int32_t m
     return from_json(rt, out, j, msg, true, 0);
 }
 
-int32_t tpl_value_message(tpl_value v)
+int32_t tpl_value_message(tpl_rt *rt, tpl_value v)
 {
     int32_t msg = -1;
 
     if (v.kind == TPL_STR) {
+        rt->steps += v.u.s->nseg / 8;
         for (uint32_t i = 0; i < v.u.s->nseg; i++) {
             int32_t source = v.u.s->segs[i].source;
 
@@ -520,9 +564,10 @@ int32_t tpl_value_message(tpl_value v)
         return v.u.l->msg;
     if (v.kind != TPL_DICT || v.u.d->msg >= 0)
         return v.kind == TPL_DICT ? v.u.d->msg : -1;
+    rt->steps += v.u.d->len / 8;
     for (uint32_t i = 0; i < v.u.d->len; i++) {     /* a dict that the template made of parts of one message */
         tpl_value item = v.u.d->values[i];
-        int32_t   m = item.kind == TPL_STR ? tpl_value_message(item)
+        int32_t   m = item.kind == TPL_STR ? tpl_value_message(rt, item)
                     : item.kind == TPL_DICT ? item.u.d->msg
                     : item.kind == TPL_LIST ? item.u.l->msg : -1;
 

@@ -43,7 +43,7 @@ typedef struct tpl_str {
 typedef enum tpl_kind {
     TPL_MISSING,                    /* an argument that was not given; templates never see it */
     TPL_UNDEF, TPL_NONE, TPL_BOOL, TPL_INT, TPL_FLOAT, TPL_STR, TPL_LIST, TPL_TUPLE, TPL_DICT, TPL_VIEW, TPL_RANGE,
-    TPL_ITER, TPL_NAMESPACE, TPL_MACRO, TPL_METHOD, TPL_FUNC, TPL_LOOP
+    TPL_ITER, TPL_NAMESPACE, TPL_MACRO, TPL_METHOD, TPL_FUNC, TPL_LOOP, TPL_CYCLER, TPL_JOINER, TPL_SELF
 } tpl_kind;
 
 typedef enum tpl_undef { TPL_UNDEF_NAME, TPL_UNDEF_ATTR, TPL_UNDEF_ITEM, TPL_UNDEF_HINT } tpl_undef;
@@ -66,6 +66,8 @@ typedef struct tpl_value {
         struct tpl_method        *me;
         const struct tpl_builtin *fn;
         struct tpl_loop          *loop;
+        struct tpl_cycler        *cycler;   /* TPL_CYCLER, TPL_JOINER */
+        const struct tpl_node    *block;    /* TPL_SELF: a block; NULL = `self` itself */
     } u;
 } tpl_value;
 
@@ -79,9 +81,13 @@ typedef struct tpl_list {
 typedef struct tpl_dict {           /* in order of insertion */
     tpl_value *keys, *values;
     uint32_t  *hashes;
-    uint32_t   len, cap;
+    uint32_t  *slots;               /* of the hash table: 1 + index of an entry; none while there are few entries */
+    uint32_t   len, cap, n_slots;
     int32_t    msg;
 } tpl_dict;
+
+/* cycler(a, b, …), and joiner(sep), whose only item is followed by its second use. */
+typedef struct tpl_cycler { tpl_list *items; uint32_t pos; } tpl_cycler;
 
 typedef struct tpl_range { int64_t start, stop, step, len; } tpl_range;
 
@@ -96,14 +102,15 @@ typedef struct tpl_call {
 } tpl_call;
 
 /* A filter, test, method or function. `params` names the arguments after the value itself, separated by spaces, of which the
- * first `required` must be given; "*" = `fn` looks at the call itself. An argument that was not given is TPL_MISSING. */
+ * first `required` must be given, "-" before those that have no keyword; "*" = `fn` looks at the call itself. An argument that was not given is TPL_MISSING. */
 typedef hone_status (*tpl_fn)(tpl_rt *rt, tpl_value *out, tpl_value self, const tpl_value *a, const tpl_call *call);
 typedef struct tpl_builtin {
     const char *name, *params;
     int         required;
-    tpl_fn      fn;
+    tpl_fn      fn;                 /* NULL: Python's type has it, it is refused by name when called */
+    unsigned    markup;             /* methods of str: see str_method.c */
 } tpl_builtin;
-enum { TPL_MAX_PARAMS = 6 };
+enum { TPL_MAX_PARAMS = 7, TPL_MARKUP = 1 << 8 };
 
 typedef struct tpl_method { tpl_value self; const tpl_builtin *fn; } tpl_method;
 
@@ -197,21 +204,25 @@ hone_status tpl_push(tpl_rt *rt, tpl_list *l, tpl_value v) HONE_MUST_CHECK;
 hone_status tpl_new_dict(tpl_rt *rt, tpl_dict **out, size_t cap) HONE_MUST_CHECK;
 hone_status tpl_dict_put(tpl_rt *rt, tpl_dict *d, tpl_value key, tpl_value v) HONE_MUST_CHECK;
 /* The value of a key, or NULL (also for keys that cannot be hashed). */
-tpl_value  *tpl_dict_get(const tpl_dict *d, tpl_value key);
-tpl_value  *tpl_dict_get_str(const tpl_dict *d, const char *key);
+tpl_value  *tpl_dict_get(tpl_rt *rt, const tpl_dict *d, tpl_value key);
 hone_status tpl_pair(tpl_rt *rt, tpl_value *out, tpl_value a, tpl_value b) HONE_MUST_CHECK;
 /* A JSON value; `msg` ≥ 0: it belongs to that message. */
 hone_status tpl_from_json(tpl_rt *rt, tpl_value *out, const json_t *j, int32_t msg) HONE_MUST_CHECK;
 /* The message that a value comes from, or -1 when there is none or more than one. */
-int32_t     tpl_value_message(tpl_value v);
+int32_t     tpl_value_message(tpl_rt *rt, tpl_value v);
 
 /* ---- what Python's operators and built-in functions do ---- */
 bool        tpl_truthy(tpl_value v);
-bool        tpl_equal(tpl_value a, tpl_value b);
-bool        tpl_hashable(tpl_value v);
+/* Both count steps; past the limit they say no, and the next tpl_step raises the error. */
+bool        tpl_equal(tpl_rt *rt, tpl_value a, tpl_value b);
+bool        tpl_hashable(tpl_rt *rt, tpl_value v);
 hone_status tpl_compare(tpl_rt *rt, bool *out, int op, tpl_value a, tpl_value b) HONE_MUST_CHECK;   /* op: a TPL_OP_ */
 hone_status tpl_contains(tpl_rt *rt, bool *out, tpl_value item, tpl_value in) HONE_MUST_CHECK;
 hone_status tpl_binary(tpl_rt *rt, tpl_value *out, int op, tpl_value a, tpl_value b) HONE_MUST_CHECK;
+/* str, list or tuple. */
+bool        tpl_is_sequence(tpl_value v);
+/* Raise what the use of an undefined value gives. */
+hone_status tpl_fail_undefined(tpl_rt *rt, tpl_value v);
 hone_status tpl_length(tpl_rt *rt, int64_t *out, tpl_value v) HONE_MUST_CHECK;
 hone_status tpl_get_attr(tpl_rt *rt, tpl_value *out, tpl_value obj, const tpl_str *name) HONE_MUST_CHECK;
 hone_status tpl_get_item(tpl_rt *rt, tpl_value *out, tpl_value obj, tpl_value key) HONE_MUST_CHECK;
@@ -253,26 +264,40 @@ hone_status tpl_arg_str(tpl_rt *rt, const tpl_str **out, tpl_value v, const tpl_
 const tpl_builtin *tpl_find_filter(const tpl_str *name);
 const tpl_builtin *tpl_find_test(const tpl_str *name);
 const tpl_builtin *tpl_find_function(const tpl_str *name);
-const tpl_builtin *tpl_find_method(tpl_kind kind, const tpl_str *name);
+const tpl_builtin *tpl_find_method(tpl_value obj, const tpl_str *name);
+const tpl_builtin *tpl_str_method(const tpl_str *self, const tpl_str *name);
+/* The function `dict`. */
+const tpl_builtin *tpl_dict_function(void);
 const tpl_builtin *tpl_find_in(const tpl_builtin *table, size_t n, const tpl_str *name);
 /* A method that Python's type has and the sandbox forbids (it changes its object). */
 bool tpl_method_forbidden(tpl_kind kind, const tpl_str *name);
 /* Functions of several files' tables. */
 hone_status tpl_str_percent(tpl_rt *rt, tpl_value *out, const tpl_str *fmt, tpl_value args) HONE_MUST_CHECK;
-hone_status tpl_str_format(tpl_rt *rt, tpl_value *out, const tpl_str *fmt, const tpl_call *call) HONE_MUST_CHECK;
+/* Fields by name are the call's, or of `map` where that is given. */
+hone_status tpl_str_format(tpl_rt *rt, tpl_value *out, const tpl_str *fmt, const tpl_call *call, const tpl_dict *map)
+    HONE_MUST_CHECK;
 hone_status tpl_strip(tpl_rt *rt, tpl_value *out, const tpl_str *s, tpl_value chars, bool left, bool right)
     HONE_MUST_CHECK;
-/* Case mapping: 'u' upper, 'l' lower, 'c' capitalize, 't' str.title, 'T' Jinja's title. */
+/* Case mapping: 'u' upper, 'l' lower, 'c' capitalize, 't' str.title, 'T' Jinja's title, 's' swapcase, 'f' casefold. */
 hone_status tpl_recase(tpl_rt *rt, tpl_value *out, const tpl_str *s, char how) HONE_MUST_CHECK;
 hone_status tpl_replace(tpl_rt *rt, tpl_value *out, const tpl_str *s, const tpl_str *old, const tpl_str *by,
                         int64_t count) HONE_MUST_CHECK;
 hone_status tpl_split(tpl_rt *rt, tpl_value *out, const tpl_str *s, tpl_value sep, int64_t max, bool from_right)
     HONE_MUST_CHECK;
 hone_status tpl_split_lines(tpl_rt *rt, tpl_value *out, const tpl_str *s, bool keep_ends) HONE_MUST_CHECK;
+/* Whether the last character ends a line. */
+bool        tpl_ends_line(const tpl_str *s);
 hone_status tpl_join(tpl_rt *rt, tpl_value *out, const tpl_str *sep, tpl_value items, bool convert) HONE_MUST_CHECK;
 hone_status tpl_escape(tpl_rt *rt, tpl_value *out, const tpl_str *s) HONE_MUST_CHECK;
-/* islower / isupper / isdigit …: which = 'l' 'u' 'd' 'a' 'n' 's' 't' (lower, upper, digit, alpha, alnum, space, title). */
+/* The same string as Markup, or as plain text. */
+/* Markup without its tags / with its entities as characters, as plain text. */
+hone_status tpl_strip_tags(tpl_rt *rt, tpl_value *out, const tpl_str *s) HONE_MUST_CHECK;
+hone_status tpl_unescape(tpl_rt *rt, tpl_value *out, const tpl_str *s) HONE_MUST_CHECK;
+hone_status tpl_as_markup(tpl_rt *rt, tpl_value *out, const tpl_str *s, bool markup) HONE_MUST_CHECK;
+/* str.islower and the like: 'l' lower, 'u' upper, 'D' decimal, 'd' digit, 'N' numeric, 'a' alpha, 'n' alnum, 's' space,
+ * 'p' printable, 'A' ascii, 'i' identifier. */
 bool tpl_str_all(const tpl_str *s, char which);
+bool tpl_str_is_title(const tpl_str *s);
 /* Stable sort by tpl_compare's order of keys; items and keys are permuted together. */
 hone_status tpl_sort(tpl_rt *rt, tpl_value *items, tpl_value *keys, size_t n, bool reverse) HONE_MUST_CHECK;
 
