@@ -102,8 +102,8 @@ hone_status reader_fill(hone_reader *r)
     if (r->at < r->n || r->end)
         return HONE_OK;
     r->at = r->n = 0;
-    HONE_TRY(input_read(r->in, r->buf, BUFFER_SIZE, &r->n));
-    r->end = r->n < BUFFER_SIZE;
+    HONE_TRY(input_read(r->in, r->buf, r->cap, &r->n));
+    r->end = r->n < r->cap;
     return HONE_OK;
 }
 
@@ -141,6 +141,7 @@ static hone_status start(hone_reader *r)
     r->at = r->n = 0;
     r->end = false;
     r->phase = READER_START;
+    r->failed.st = HONE_OK;
     r->line = 1;
     r->column = r->row = 0;
     HONE_TRY(reader_fill(r));
@@ -162,7 +163,7 @@ static hone_status start(hone_reader *r)
 hone_status hone_reader_rewind(hone_reader *r)
 {
     if (!r->buf)
-        r->buf = hone_calloc(BUFFER_SIZE, 1);
+        r->buf = hone_calloc(r->cap, 1);
     if (!r->buf)
         return HONE_E_NOMEM;
     HONE_TRY(r->in ? input_rewind(r->in) : input_open(&r->in, r->path, packing_of(r->path)));
@@ -176,7 +177,9 @@ void hone_reader_rest(hone_reader *r)
     r->buf = NULL;
 }
 
-hone_status hone_reader_open(hone_reader **out, const char *path)
+hone_status hone_reader_open(hone_reader **out, const char *path) { return reader_open(out, path, BUFFER_SIZE); }
+
+hone_status reader_open(hone_reader **out, const char *path, size_t buffer)
 {
     hone_reader *r = hone_calloc(1, sizeof *r);
     hone_status  st = HONE_OK;
@@ -187,6 +190,7 @@ hone_status hone_reader_open(hone_reader **out, const char *path)
     HONE_GO(hone_reader_check_ending(path));
     find_kind(path, &r->kind);
     r->path = hone_strdup(path);
+    r->cap = buffer;
     HONE_GO(r->path ? hone_reader_rewind(r) : HONE_E_NOMEM);
     *out = r;
     r = NULL;
@@ -306,12 +310,19 @@ static hone_status next_row(hone_reader *r, hone_row_block *out, bool *got)
 
 hone_status hone_reader_next(hone_reader *r, hone_row_block *out, size_t max_rows, size_t max_bytes)
 {
-    bool got = true;
+    hone_status st = r->failed.st;
+    bool        got = true;
 
     hone_str_clear(&out->text);
     out->rows.len = 0;
-    while (got && out->rows.len < max_rows && (out->rows.len == 0 || out->text.len < max_bytes))
-        HONE_TRY(next_row(r, out, &got));
+    if (st != HONE_OK)
+        hone_error_restore(&r->failed);
+    while (st == HONE_OK && got && out->rows.len < max_rows && (out->rows.len == 0 || out->text.len < max_bytes))
+        st = next_row(r, out, &got);
+    if (st == HONE_OK || out->rows.len == 0)
+        return st;
+    hone_error_save(&r->failed);    /* after the rows before it, in which there may be an earlier one */
+    hone_status_clear();
     return HONE_OK;
 }
 

@@ -42,6 +42,7 @@ void        hone_reader_close(hone_reader **r);
 /*
  * Clear `out` and fill it with the next rows: at most `max_rows` (>= 1), and none more once their bytes reach
  * `max_bytes`. None at the end of the file. A byte order mark, CRLF, blank lines and a missing final newline are fine.
+ * Rows before a fault come first, the failure with the call after them.
  * Errors: E_IO; E_FORMAT with file and line (an array that is broken between its rows, a quoted field that is not closed,
  * a header with a name twice, a row beyond 256 MiB), or with file and offset (a broken archive).
  */

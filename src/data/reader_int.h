@@ -21,17 +21,21 @@ struct hone_reader {
     reader_kind   kind;
     reader_input *in;
     char         *buf;
-    size_t        at, n;            /* in buf: the next byte, and the end of what was read */
+    size_t        cap, at, n;       /* of buf: its size; the next byte, and the end of what was read */
     bool          end;              /* nothing is left to read into buf */
     reader_phase  phase;
     int64_t       line, column;     /* of the next byte; the line from 1, the bytes before it in the line */
     int64_t       row;              /* number of the next row */
+    hone_error    failed;           /* what the next call of hone_reader_next is to return */
     /* the row being read */
     size_t        row_begin, row_len;
     int64_t       row_line, row_column;
     /* .csv and .tsv: the header's names, from the first time that it is read; "" = a column without a name */
     HONE_VEC(char *) names;
 };
+
+/* hone_reader_open with a buffer of this size, at least 16 bytes: what is read does not depend on it. */
+hone_status reader_open(hone_reader **out, const char *path, size_t buffer) HONE_MUST_CHECK;
 
 /* Have at least one byte in buf, unless the file is at its end: then reader_at_end. */
 hone_status reader_fill(hone_reader *r) HONE_MUST_CHECK;
