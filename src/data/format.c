@@ -2,6 +2,7 @@
 #include "data/format.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -81,15 +82,12 @@ static bool find_format(hone_row_format *out, const json_t *row)
     return true;
 }
 
-hone_status hone_row_format_detect(hone_row_format *out, const json_t *row, const char *where)
+static hone_status unknown_format(const json_t *row, const char *where)
 {
     hone_str    found = HONE_STR_INIT;
     const char *key;
     json_t     *value;
 
-    HONE_CHECK(json_is_object(row), HONE_E_FORMAT, "%s: a row must be an object, not %s", where, hone_json_type_name(row));
-    if (find_format(out, row))
-        return HONE_OK;
     json_object_foreach((json_t *)row, key, value)
         if (found.len < 200)
             hone_str_printf(&found, "%s%.60s", found.len ? ", " : "", key);
@@ -98,6 +96,43 @@ hone_status hone_row_format_detect(hone_row_format *out, const json_t *row, cons
                     "in dataset_info.json", where, hone_str_c(&found));
     hone_str_deinit(&found);
     return HONE_E_FORMAT;
+}
+
+/* The row with the names that ms-swift's dataset_info.json gives to its columns. *out is owned. */
+static hone_status rename_columns(const json_t *row, const hone_source *source, const char *where, json_t **out)
+{
+    const char *key, *from;
+    json_t     *value, *to;
+
+    if (!source->renames || !json_is_object(row)) {
+        *out = json_incref((json_t *)row);
+        return HONE_OK;
+    }
+    *out = json_object();
+    json_object_foreach((json_t *)row, key, value) {
+        const char *name = key;
+
+        json_object_foreach(source->renames, from, to)
+            if (strcasecmp(key, from) == 0)
+                name = json_string_value(to);
+        HONE_CHECK(!json_object_get(*out, name), HONE_E_DATA, "%s: two columns of the row are called \"%s\" once \"columns\" of "
+                   "dataset_info.json has renamed them", where, name);
+        HONE_TRY(format_set(*out, name, json_incref(value)));
+    }
+    return HONE_OK;
+}
+
+hone_status hone_row_format_detect(hone_row_format *out, const json_t *row, const hone_source *source, const char *where)
+{
+    json_t     *renamed = NULL;
+    hone_status st = HONE_OK;
+
+    HONE_CHECK(json_is_object(row), HONE_E_FORMAT, "%s: a row must be an object, not %s", where, hone_json_type_name(row));
+    HONE_GO(rename_columns(row, source, where, &renamed));
+    HONE_GO(find_format(out, renamed) ? HONE_OK : unknown_format(renamed, where));
+out:
+    json_decref(renamed);
+    return st;
 }
 
 bool format_is_openai(const hone_source *source)
@@ -205,20 +240,28 @@ out:
     return st;
 }
 
+static hone_status encode_row(hone_row_result *out, hone_row_format format, const format_row *r)
+{
+    if (format == HONE_ROWS_IDS)
+        return format_ids_row(out, r);
+    if (format == HONE_ROWS_TEXT || r->context->options->stage == HONE_STAGE_PT)
+        return format_text_row(out, format, r);
+    return conversation_row(out, format, r);
+}
+
 hone_status hone_row_to_sample(hone_row_result *out, const json_t *json, const hone_source *source,
                                hone_row_format format, const hone_dataset_context *context, const char *where)
 {
-    format_row r = { json, source, context, where };
+    json_t     *renamed = NULL;
+    hone_status st = HONE_OK;
 
     HONE_CHECK(json_is_object(json) || (json_is_string(json) && format == HONE_ROWS_TEXT), HONE_E_FORMAT,
                "%s: a row must be an object, not %s", where, hone_json_type_name(json));
-    if (format == HONE_ROWS_IDS)
-        HONE_TRY(format_ids_row(out, &r));
-    else if (format == HONE_ROWS_TEXT || context->options->stage == HONE_STAGE_PT)
-        HONE_TRY(format_text_row(out, format, &r));
-    else
-        HONE_TRY(conversation_row(out, format, &r));
+    HONE_GO(rename_columns(json, source, where, &renamed));
+    HONE_GO(encode_row(out, format, &(format_row){ renamed, source, context, where }));
     if (out->tokens_full == 0)
         out->tokens_full = (int64_t)out->ids.len;
-    return HONE_OK;
+out:
+    json_decref(renamed);
+    return st;
 }

@@ -22,7 +22,8 @@ typedef struct hone_row_result {
 void hone_row_result_deinit(hone_row_result *r);
 
 /* The format of a source whose first row is this. E_FORMAT (naming the keys found) if none fits. */
-hone_status hone_row_format_detect(hone_row_format *out, const json_t *row, const char *where) HONE_MUST_CHECK;
+hone_status hone_row_format_detect(hone_row_format *out, const json_t *row, const hone_source *source,
+                                   const char *where) HONE_MUST_CHECK;
 
 /*
  * Whether rows of this format can be used at all: by the stage, with the tokenizer and template there are, and with the

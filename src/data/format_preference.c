@@ -1,5 +1,6 @@
 /* Rows that say which answer is better: pairs of a chosen and a rejected one, and answers with a label. */
 #include <string.h>
+#include <strings.h>
 
 #include "data/format_int.h"
 
@@ -57,15 +58,23 @@ hone_status format_split_prompt(const format_row *r, hone_conversation *c)
 
 /* ---- what a row says ---- */
 
+/* Columns of a CSV file are texts. */
+static bool is_text_of(const json_t *v, const char *lower)
+{
+    const char *text = json_string_value(v);
+
+    return text && strcasecmp(text, lower) == 0;
+}
+
 hone_status format_get_label(const format_row *r, const char *key, int *out)
 {
     const json_t *v = format_get(r, key);
 
     if (!v)
         return HONE_OK;
-    if (!json_is_boolean(v))
+    if (!json_is_boolean(v) && !is_text_of(v, "true") && !is_text_of(v, "false"))
         return format_wrong_type(r, key, "true (a good answer) or false", v);
-    *out = json_is_true(v);
+    *out = json_is_true(v) || is_text_of(v, "true");
     return HONE_OK;
 }
 

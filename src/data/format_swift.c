@@ -23,18 +23,6 @@ const char *format_swift_name(const char *key)
     return NULL;
 }
 
-/* dataset_info.json's name for a column comes first. */
-static const char *name_of(const format_row *r, const char *key)
-{
-    const char *from;
-    json_t     *to;
-
-    json_object_foreach((json_t *)r->source->renames, from, to)
-        if (strcasecmp(key, from) == 0)
-            return json_string_value(to);
-    return NULL;
-}
-
 hone_status format_swift_get(const format_row *r, const char *name, json_t **out)
 {
     const char *key, *found = NULL, *second = NULL;
@@ -42,11 +30,11 @@ hone_status format_swift_get(const format_row *r, const char *name, json_t **out
 
     *out = NULL;
     json_object_foreach((json_t *)r->json, key, v) {
-        const char *renamed = name_of(r, key), *own = renamed ? format_swift_name(renamed) : format_swift_name(key);
+        const char *own = format_swift_name(key);
 
         if (json_is_null(v) || !own || strcmp(own, name) != 0)
             continue;
-        if (renamed ? strcmp(renamed, name) == 0 : strcmp(key, name) == 0) {    /* its very name goes before all others */
+        if (strcmp(key, name) == 0) {       /* its very name goes before all others */
             *out = v;
             return HONE_OK;
         }
@@ -95,7 +83,7 @@ static hone_status add_query(const format_row *r, hone_conversation *c)
     json_t     *query;
     hone_status st = HONE_OK;
 
-    if (format_get(r, "instruction") && format_get(r, "input") && !format_get(r, "query") && !r->source->renames) {
+    if (format_get(r, "instruction") && format_get(r, "input") && !format_get(r, "query")) {
         HONE_GO(format_get_text(r, "instruction", &instruction));
         HONE_GO(format_get_text(r, "input", &input));
         HONE_GO(format_join(&joined, instruction, input));

@@ -72,7 +72,7 @@ hone_status format_trl_row(hone_conversation *out, const format_row *r)
     out->chosen = json_array();
     out->rejected = rejected ? json_array() : NULL;
     if (strcmp(key, "completion") == 0 &&
-        (json_is_boolean(format_get(r, "label")) || r->context->options->stage == HONE_STAGE_KTO))
+        (json_is_boolean(format_get(r, "label")) || r->context->options->stage == HONE_STAGE_KTO))   /* else a stranger */
         HONE_TRY(format_get_label(r, "label", &out->desirable));
     if (json_is_string(chosen) && !json_is_array(prompt))
         return add_texts(out, format_text_of(prompt), chosen, rejected);

@@ -211,7 +211,7 @@ static hone_status settle_format(hone_rows *r, size_t file, const stream *s)
     if (format == HONE_ROWS_AUTO) {
         HONE_GO(hone_reader_parse(&first, s->reader, &s->block, 0));
         where = hone_asprintf("%s: line %lld", source->path, (long long)s->block.rows.data[0].line);
-        HONE_GO(where ? hone_row_format_detect(&format, first, where) : HONE_E_NOMEM);
+        HONE_GO(where ? hone_row_format_detect(&format, first, source, where) : HONE_E_NOMEM);
     }
     HONE_GO(hone_row_format_check(format, source, r->context));
     r->formats.data[file] = format;
