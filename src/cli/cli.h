@@ -13,6 +13,7 @@ typedef hone_status (*hone_cmd_fn)(int argc, char **argv);
 #define HONE_CMD_LIST(X)                                                                              \
     X("train",   hone_cmd_train,   "train a model as CONFIG.yaml says")                               \
     X("eval",    hone_cmd_eval,    "loss and perplexity of a model on data")                          \
+    X("prepare", hone_cmd_prepare, "tokenise data once, for runs that start at once")                 \
     X("chat",    hone_cmd_chat,    "talk to a model")                                                 \
     X("export",  hone_cmd_export,  "write a model or checkpoint as a Hugging Face directory")         \
     X("forward", hone_cmd_forward, "logits, loss and gradients of given tokens, for comparison")      \

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/data_progress.h"
 #include "cli/start_log.h"
 #include "option/option.h"
 #include "train/run.h"
@@ -12,7 +13,8 @@ hone_status hone_cmd_eval(int argc, char **argv)
 {
     hone_status   st = HONE_OK;
     hone_options *options = NULL;
-    hone_run      run = { 0 };
+    hone_data_progress progress = { 0 };
+    hone_run      run = { .data_progress = hone_data_progress_show, .data_progress_arg = &progress };
     hone_log      log;
     char          a[32], b[32];
     double        loss;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/data_progress.h"
 #include "cli/start_log.h"
 #include "option/option.h"
 #include "train/run.h"
@@ -36,7 +37,8 @@ hone_status hone_cmd_train(int argc, char **argv)
 {
     hone_status   st = HONE_OK;
     hone_options *options = NULL;
-    hone_run      run = { .stop = &stop_signal };
+    hone_data_progress progress = { 0 };
+    hone_run      run = { .stop = &stop_signal, .data_progress = hone_data_progress_show, .data_progress_arg = &progress };
     hone_log      log;
 
     HONE_GO_CHECK(argc > 0, HONE_E_USAGE, "hone train needs a config: hone train CONFIG.yaml [--key value]; hone train --help shows a "

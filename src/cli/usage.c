@@ -24,6 +24,12 @@ static const struct { const char *verb, *text; } usages[] = {
       "\n"
       "Loss of the config's model on its eval_dataset (or the val_size share of dataset). The last line is JSON:\n"
       "{\"loss\", \"tokens\", \"perplexity\"}.\n" },
+    { "prepare",
+      "usage: hone prepare CONFIG.yaml [--out DIR] [--key value | key=value ...]\n"
+      "\n"
+      "Makes the samples of the config's dataset and eval_dataset once and writes them to --out (or the config's tokenized_path):\n"
+      "a run with that tokenized_path starts at once. The folder appears when it is complete. If it is there and was made with\n"
+      "the same options from the same files, nothing is done; overwrite_cache: true replaces one that was not.\n" },
     { "chat",
       "usage: hone chat MODEL [--prompt S] [--system S] [--max-new-tokens N] [--temperature T] [--seed N] [--ids]\n"
       "                       [--dtype f32|bf16] [--threads N]\n"

@@ -47,6 +47,7 @@ void hone_dataset_destroy(hone_dataset **dataset)
     hone_hasher_finish(NULL, &d->lengths);
     hone_hasher_finish(NULL, &d->tokens);
     hone_hasher_finish(NULL, &d->answers);
+    hone_hasher_finish(NULL, &d->entries);
     hone_free(d);
     *dataset = NULL;
 }

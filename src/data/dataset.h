@@ -73,6 +73,8 @@ typedef struct hone_dataset_progress {
     int64_t rows, bytes;        /* done */
     int64_t all_rows, all_bytes;    /* -1 = not known */
 } hone_dataset_progress;
+/* With NULL when it is over. */
+typedef void (*hone_dataset_progress_fn)(void *arg, const hone_dataset_progress *progress);
 
 /* What rows are made into samples with. */
 typedef struct hone_dataset_context {
@@ -81,7 +83,7 @@ typedef struct hone_dataset_context {
     const hone_chat      *chat;             /* NULL: no rows of messages */
     const hone_slots     *slots;            /* of the named template (`template`), in place of `chat`; NULL without one */
     const hone_log       *log; /* is told the counts and the first of the rows that were left out; may be NULL */
-    void                (*progress)(void *arg, const hone_dataset_progress *progress);  /* called now and then; may be NULL */
+    hone_dataset_progress_fn progress;      /* called now and then; may be NULL */
     void                 *progress_arg;
     const char           *model_dir;        /* whose tokenizer and template these are; needed with `tokenized_path` */
     bool                  listing;          /* for looking at: bad and long rows are noted, nothing is refused for them */

@@ -32,6 +32,7 @@ hone_status dataset_create(hone_dataset **out, const dataset_sink *sink)
 #undef CREATE_
     HONE_TRY(hone_hasher_create(&d->lengths));
     HONE_TRY(hone_hasher_create(&d->tokens));
+    HONE_TRY(hone_hasher_create(&d->entries));
     return hone_hasher_create(&d->answers);
 }
 
@@ -75,6 +76,7 @@ static hone_status add_entry(hone_dataset *d, const dataset_entry *e)
     const int64_t hashed[] = { e->n, e->rejected_n, e->desirable };
 
     hone_hasher_update(d->lengths, hashed, sizeof hashed);
+    hone_hasher_update(d->entries, e, sizeof *e);
     d->report.supervised += e->supervised;
     d->report.longest = HONE_MAX(d->report.longest, HONE_MAX(e->n, e->rejected_n));
     return hone_column_append(&d->samples, e, 1);
@@ -252,6 +254,7 @@ static void finish_fingerprint(hone_dataset *d)
     hone_hasher_finish(&parts[0], &d->lengths);
     hone_hasher_finish(&parts[1], &d->tokens);
     hone_hasher_finish(&parts[2], &d->answers);
+    hone_hasher_finish(&d->index, &d->entries);
     d->fingerprint = hone_hash_bytes(parts, sizeof parts);
 }
 

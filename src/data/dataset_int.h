@@ -35,10 +35,10 @@ struct hone_dataset {
     HONE_VEC(dataset_file)  files;
     HONE_VEC(char *)        sets;
     hone_dataset_report     report;
-    hone_hash               fingerprint;
+    hone_hash               fingerprint, index;     /* of the samples' tokens; of the array `samples` */
 
     /* while it is being made */
-    hone_hasher  *lengths, *tokens, *answers;   /* hashes of n, of the ids, of the labels */
+    hone_hasher  *lengths, *tokens, *answers, *entries; /* hashes of n, of the ids, of the labels, of the samples */
     hone_vec_i64  ends;                         /* per label: samples that end with it */
     dataset_entry block;                        /* of a stream: the sample that is being filled */
     int32_t       block_set;

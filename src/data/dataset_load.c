@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/thread.h"
 #include "data/dataset_int.h"
+#include "data/prepared.h"
 #include "data/rows.h"
 
 enum { BATCH_ROWS = 1024, BATCH_BYTES = 4 << 20 };      /* parsed at once: bounds the memory of rows in flight */
@@ -194,7 +195,10 @@ static hone_status load_names(hone_dataset **out, hone_dataset **held_out, const
         HONE_GO(dataset_create_for(held_out, &sinks->eval, l->rows, names));
     l->train = *out;
     l->eval = l->splits ? *held_out : NULL;
-    HONE_GO(load_rows(l));
+    st = load_rows(l);
+    if (c->progress)
+        c->progress(c->progress_arg, NULL);
+    HONE_GO(st);
     HONE_GO(finish(l, what));
 out:
     if (l) {
@@ -246,6 +250,8 @@ hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval, const h
     HONE_CHECK(o->dataset.n > 0 || o->eval_dataset.n > 0, HONE_E_USAGE,
                "dataset is missing: give the path of a .json, .jsonl or .txt file, or a name of "
                "dataset_info.json");
+    if (o->tokenized_path && *o->tokenized_path && !c->listing)
+        return hone_prepared_load(train, eval, c);
     dir = dataset_temporary_dir(o);
     HONE_GO(dir ? HONE_OK : HONE_E_NOMEM);
     HONE_GO(dataset_read(train, eval, c, &(dataset_sinks){ { dir, NULL }, { dir, NULL } }));

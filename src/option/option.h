@@ -92,6 +92,8 @@ const hone_strings *hone_options_notes(const hone_options *options);
 void hone_options_dump(const hone_options *options, hone_str *out, bool with_sources);
 /* Append what the trained weights depend on, in a fixed form: two runs with equal text are the same run. */
 void hone_options_identity(const hone_options *options, hone_str *out);
+/* The same for what samples are made from their rows with (the model's files and the rows' own left aside). */
+void hone_options_data_identity(const hone_options *options, hone_str *out);
 
 /* The text of an enum option's value ("cosine"). */
 const char *hone_option_choice(const char *name, int value);

@@ -274,10 +274,11 @@
     E(YES,   mix_strategy, "concat", HONE_CHOICES_(HONE_MIX_VALUES), "how data sets are joined: one after another; or " \
       "in turn until the first is through, until all are (the others begin again), or each row once")                  \
     L(YES,   interleave_probs, "null", "share of each data set while interleaving; null = in turn")                    \
-    B(NOOP,  overwrite_cache, "false", "hone caches no rows")                                                          \
+    B(RUN,   overwrite_cache, "false", "prepare tokenized_path anew where it holds data of other options or files")    \
     I(NOOP,  preprocessing_batch_size, "1000", 1, HONE_ANY_, "rows are packed over the whole data, not in batches")    \
     I(NOOP,  preprocessing_num_workers, "null", 1, HONE_ANY_, "see threads; the result depends on neither")            \
-    S(LATER, tokenized_path, "null", "folder of prepared data")                                                        \
+    S(RUN,   tokenized_path, "null", "folder of prepared samples: made if it is not there, else used if it was made "  \
+      "with these options from these files (hone prepare)")                                                            \
     B(LATER, ignore_pad_token_for_loss, "true", "false trains on padding")                                             \
     S(YES,   tool_format, "null", "how a template writes tools and calls; null = as the template's family does")       \
     S(YES,   default_system, "null", "system prompt of rows without one, in place of the template's own")              \

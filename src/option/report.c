@@ -38,6 +38,50 @@ void hone_options_identity(const hone_options *o, hone_str *out)
     }
 }
 
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Do samples depend on the option? Of the data options and hone's own all do but those that say where things are, how samples
+ * are grouped, or how they are trained on; of the others few. */
+static bool makes_samples(const hone_options *o, const option_row *row)
+{
+    static const char *const none[] = { "dataset_dir", "media_dir", "tokenized_path", "overwrite_cache", "streaming", "buffer_size",
+                                        "packing_strategy", "global_batch_size", "global_batch_tokens", "dropout", "nonfinite",
+                                        "op_policy" };
+    static const char *const more[] = { "stage", "split_special_tokens", "add_tokens", "add_special_tokens",
+                                        "new_special_tokens_config" };
+    bool own = strcmp(row->group, "hone's own") == 0, data = strcmp(row->group, "Data") == 0;
+
+    if (row->state != STATE_YES && (row->state != STATE_RUN || own))
+        return false;
+    if (strcmp(row->name, "seed") == 0)
+        return o->val_size > 0 || o->interleave_probs.n > 0;
+    if (strcmp(row->name, "pack_length") == 0)
+        return o->stage == HONE_STAGE_PT;
+    return own || data ? !is_one_of(row->name, none, HONE_COUNTOF(none)) : is_one_of(row->name, more, HONE_COUNTOF(more));
+}
+
+void hone_options_data_identity(const hone_options *o, hone_str *out)
+{
+    for (size_t i = 0; i < hone_option_row_count; i++) {
+        const option_row *row = &hone_option_rows[i];
+
+        if (!makes_samples(o, row))
+            continue;
+        hone_str_printf(out, "%s: ", row->name);
+        hone_option_write(out, o, row);
+        /* chat templates are given it only where it is set */
+        if (hone_ends_with(row->name, "_thinking") && strcmp(hone_options_source(o, row->name), "default") != 0)
+            hone_str_puts(out, " (set)");
+        hone_str_putc(out, '\n');
+    }
+}
+
 static void write_type(hone_str *out, const option_row *row)
 {
     static const char *const names[] = { "text", "list", "int", "float", "bool", "bool", "", "mapping" };

@@ -66,7 +66,7 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     hone_ctx_options     ctx = { .threads = (int)o->threads, .policy = (hone_op_policy)o->op_policy, .log = *log };
     hone_load_options    load = { .compute = o->bf16 ? HONE_DTYPE_BF16 : HONE_DTYPE_F32, .mode = mode,
                                   .dropout = hone_float_is_null(o->dropout) ? -1 : o->dropout };
-    hone_dataset_context data = { .options = o, .log = log };
+    hone_dataset_context data = { .options = o, .log = log, .progress = run->data_progress, .progress_arg = run->data_progress_arg };
 
     run->options = o;
     run->log = *log;
@@ -75,6 +75,7 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     HONE_TRY(hone_ctx_create(&run->ctx, &ctx));
     HONE_TRY(check_model(run));
     HONE_TRY(hone_dataset_open_text(&run->tokenizer, &run->chat, &run->slots, run->model_path, o));
+    data.model_dir = run->model_path;
     data.tokenizer = run->tokenizer;
     data.chat = run->chat;
     data.slots = run->slots;

@@ -19,6 +19,8 @@ typedef struct hone_run {
     const hone_options *options;        /* borrowed */
     hone_log            log;
     const volatile sig_atomic_t *stop;  /* borrowed: non-zero asks to save and end; may be NULL */
+    hone_dataset_progress_fn data_progress;     /* told how far the making of samples is; may be NULL */
+    void               *data_progress_arg;
     hone_ctx           *ctx;
     char               *model_path;
     hone_tokenizer     *tokenizer;

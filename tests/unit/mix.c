@@ -190,6 +190,7 @@ static void picks_are_a_draw_then_repeats(void **state)
 
 static const char info[] =
     "{\"a\": {\"file_name\": \"a.jsonl\"}, \"b\": {\"file_name\": \"b.jsonl\"}, \"c\": {\"file_name\": \"c.jsonl\"},\n"
+    " \"few\": {\"file_name\": \"c.jsonl\", \"num_samples\": 2}, \"many\": {\"file_name\": \"a.jsonl\", \"num_samples\": 8},\n"
     " \"empty\": {\"file_name\": \"empty.jsonl\"}}";
 
 #define OPTIONS "dataset_dir: '@'\ndata_format: ids\n"
@@ -249,6 +250,31 @@ static void rows_are_taken_in_the_order_of_the_mixture(void **state)
     assert_string_equal(firsts(d.train), "300 301 100 101");
     T_OK(t_data_load(&d, OPTIONS "dataset: c, a\nmax_samples: 2\nmix_strategy: interleave_over\n"));
     assert_string_equal(firsts(d.train), "300 100 301 101");
+    t_data_close(&d);
+}
+
+static void num_samples_draws(void **state)
+{
+    static const int n[] = { 3, 4, 5 };
+    t_data d;
+    char   first[64];
+
+    (void)state;
+    open_sets(&d, n);
+    T_OK(t_data_load(&d, OPTIONS "dataset: few\n"));
+    assert_int_equal(hone_dataset_len(d.train), 2);
+    snprintf(first, sizeof first, "%s", firsts(d.train));
+    T_OK(t_data_load(&d, OPTIONS "dataset: few, few\nmix_strategy: interleave_over\n"));
+    assert_int_equal(hone_dataset_len(d.train), 4);
+    T_OK(t_data_load(&d, OPTIONS "dataset: many\n"));
+    assert_true(hone_starts_with(firsts(d.train), "100 101 102 10"));
+    assert_int_equal(hone_dataset_len(d.train), 8);
+    T_OK(t_data_load(&d, OPTIONS "dataset: many, c\nmix_strategy: interleave_over\n"));
+    assert_int_equal(hone_dataset_len(d.train), 16);
+    T_OK(t_data_load(&d, OPTIONS "dataset: many\nmax_samples: 2\n"));
+    assert_int_equal(hone_dataset_len(d.train), 2);
+    T_OK(t_data_load(&d, OPTIONS "dataset: few\nthreads: 1\n"));
+    assert_string_equal(firsts(d.train), first);
     t_data_close(&d);
 }
 
@@ -326,6 +352,7 @@ int main(void)
         cmocka_unit_test(draws_have_their_number),
         cmocka_unit_test(picks_are_a_draw_then_repeats),
         cmocka_unit_test(rows_are_taken_in_the_order_of_the_mixture),
+        cmocka_unit_test(num_samples_draws),
         cmocka_unit_test(the_split_is_drawn_over_the_mixture),
         cmocka_unit_test(an_empty_data_set_is_named),
         cmocka_unit_test(many_files),
