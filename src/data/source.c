@@ -85,6 +85,7 @@ static hone_status unknown_name(const finder *f, const char *name)
                "the path of its files", name, dir);
     HONE_CHECK(!hone_starts_with(name, "hf::") && !hone_starts_with(name, "ms::"), HONE_E_UNSUPPORTED,
                "data set \"%s\" is on a hub, and hone downloads nothing; download it and give the path of its files", name);
+    HONE_CHECK(!strpbrk(name, "*?["), HONE_E_USAGE, "no file matches the pattern %s", name);
     HONE_CHECK(!hone_reader_knows(name) && name[0] != '/' && name[0] != '.', HONE_E_IO, "cannot open %s: %s", name,
                strerror(ENOENT));
     HONE_CHECK(f->info, HONE_E_USAGE, "data set \"%s\" is neither a file nor a folder, and there is no %s that could name "

@@ -75,7 +75,7 @@ static hone_status add_folder(source_paths *out, const char *dir)
 
     HONE_TRY(hone_dir_list(&names, &n, dir));
     for (size_t i = 0; i < n; i++)
-        if (names[i][0] != '.')
+        if (names[i][0] != '.' && strcmp(names[i], "dataset_info.json") != 0)
             HONE_GO(add_of_folder(out, dir, names[i], &type));
     HONE_GO_CHECK(out->len > before, HONE_E_USAGE, "%s: the folder holds no data files", dir);
 out:
@@ -175,8 +175,8 @@ static hone_status add_matches(source_paths *out, const char *pattern)
     size_t       skip = strspn(pattern, "/");
 
     HONE_GO(match(&found, skip ? "/" : "", pattern + skip, 0));
-    HONE_GO_CHECK(found.len, HONE_E_USAGE, "no file matches the pattern %s", pattern);
-    qsort(found.data, found.len, sizeof *found.data, by_bytes);
+    if (found.len)
+        qsort(found.data, found.len, sizeof *found.data, by_bytes);
     for (size_t i = 0; i < found.len; i++) {
         if (i && strcmp(found.data[i], found.data[i - 1]) == 0)     /* "**" may find one file in two ways */
             continue;
@@ -199,8 +199,13 @@ hone_status source_expand(source_paths *out, bool *found, const char *path)
         HONE_TRY(hone_reader_check_ending(path));
         return add(out, path);
     }
-    if (errno == ENOENT && is_pattern(path))
-        return add_matches(out, path);
+    if (errno == ENOENT && is_pattern(path)) {
+        size_t before = out->len;
+
+        HONE_TRY(add_matches(out, path));
+        *found = out->len > before;
+        return HONE_OK;
+    }
     HONE_CHECK(errno == ENOENT || errno == ENOTDIR, HONE_E_IO, "cannot open %s: %s", path, strerror(errno));
     *found = false;
     return HONE_OK;

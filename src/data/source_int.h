@@ -7,9 +7,9 @@
 typedef HONE_VEC(char *) source_paths;
 
 /*
- * The data files that a path means, appended: a file; the files of a folder (of one type; hidden ones are left out); what
- * a pattern matches, in order of their bytes. *found is false if there is nothing of that name and it is no pattern.
- * Errors: E_IO; E_USAGE (nothing matches, an empty folder, a folder of mixed types); E_UNSUPPORTED (a kind that is not read).
+ * The data files that a path means, appended: a file; the files of a folder (of one type; hidden ones and
+ * dataset_info.json are left out); what a pattern matches. In order of their bytes. *found is false if there is nothing.
+ * Errors: E_IO; E_USAGE (an empty folder, a folder of mixed types); E_UNSUPPORTED (a kind that is not read).
  */
 hone_status source_expand(source_paths *out, bool *found, const char *path) HONE_MUST_CHECK;
 void        source_paths_deinit(source_paths *paths);
