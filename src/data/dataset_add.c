@@ -171,8 +171,6 @@ hone_status dataset_finish_into(hone_dataset *next, hone_dataset *d)
     HONE_TRY(dataset_finish(d));
     if (e.n == 0)
         return HONE_OK;
-    d->report.tokens_kept -= e.n;
-    next->report.tokens_kept += e.n;
     return dataset_begin_block(next, (const int32_t *)d->ids.data + e.begin, (const int32_t *)d->labels.data + e.begin, e.n,
                                (dataset_place){ e.source, e.row, e.line });
 }

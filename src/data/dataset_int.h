@@ -85,7 +85,8 @@ hone_status dataset_place_result(hone_dataset *d, const hone_dataset_context *c,
 /* Tokens that a stream's next document goes on behind: the beginning of a sample. */
 hone_status dataset_begin_block(hone_dataset *d, const int32_t *ids, const int32_t *labels, int64_t n,
                                 dataset_place place) HONE_MUST_CHECK;
-/* Finish `d`, but for the sample of a stream that it has begun to fill: `next` goes on with that. */
+/* Finish `d`, but for the sample of a stream that it has begun to fill: `next` goes on with that. Its tokens stay counted in
+ * the report of `d`. */
 hone_status dataset_finish_into(hone_dataset *next, hone_dataset *d) HONE_MUST_CHECK;
 /* No row comes any more: the samples can be read. */
 hone_status dataset_finish(hone_dataset *d) HONE_MUST_CHECK;

@@ -171,6 +171,22 @@ static hone_status check_template(const hone_options *o)
     return HONE_OK;
 }
 
+/* What needs to know all rows before the first step. */
+static hone_status check_streaming(const hone_options *o)
+{
+    if (!o->streaming)
+        return HONE_OK;
+    REFUSE_IF(o->max_steps < 0, max_steps, "streaming: true does not know how many rows there are: set max_steps");
+    REFUSE_IF(o->val_size > 0 && o->val_size < 1, val_size, "streaming: true does not know how many rows there are: write "
+              "val_size as a number of rows");
+    REFUSE_IF(o->max_samples != HONE_INT_NULL, max_samples, "max_samples does not go with streaming: true, where max_steps "
+              "says how much of the data is used");
+    REFUSE_IF(o->tokenized_path, tokenized_path, "prepared data is mapped, not held in memory: leave streaming out to train "
+              "on it, or tokenized_path to read the rows while training");
+    REFUSE_IF(o->buffer_size > 1 << 30, buffer_size, "buffer_size is at most %d rows", 1 << 30);
+    return HONE_OK;
+}
+
 static hone_status check_training(const hone_options *o)
 {
     bool size = o->global_batch_size != HONE_INT_NULL, tokens = o->global_batch_tokens != HONE_INT_NULL;
@@ -251,7 +267,10 @@ hone_status hone_option_validate(hone_options *o, const hone_options *defaults, 
     HONE_TRY(check_data(o));
     HONE_TRY(check_mix(o));
     HONE_TRY(check_template(o));
-    return use == OPTION_USE_TRAIN ? check_training(o) : HONE_OK;
+    if (use != OPTION_USE_TRAIN)
+        return HONE_OK;
+    HONE_TRY(check_streaming(o));
+    return check_training(o);
 }
 
 hone_status hone_options_check_train(const hone_options *o)

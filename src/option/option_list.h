@@ -269,8 +269,8 @@
     B(YES,   neat_packing, "false", "as packing (hone's always keeps samples apart); turns it on")                     \
     F(YES,   val_size, "0.0", 0, HONE_ANY_, "held-out rows: a share if below 1, else a count")                         \
     B(RUN,   eval_on_each_dataset, "false", "an evaluation loss for each of eval_dataset as well (eval_NAME_loss)")    \
-    B(LATER, streaming, "false", "read the data while training")                                                       \
-    I(NOOP,  buffer_size, "16384", 1, HONE_ANY_, "acts with streaming")                                                \
+    B(YES,   streaming, "false", "read the data while training, and hold neither files nor samples; needs max_steps")  \
+    I(YES,   buffer_size, "16384", 1, HONE_ANY_, "rows of a stream that are shuffled at a time")                       \
     E(YES,   mix_strategy, "concat", HONE_CHOICES_(HONE_MIX_VALUES), "how data sets are joined: one after another; or " \
       "in turn until the first is through, until all are (the others begin again), or each row once")                  \
     L(YES,   interleave_probs, "null", "share of each data set while interleaving; null = in turn")                    \

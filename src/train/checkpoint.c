@@ -152,6 +152,14 @@ static hone_status hash_model_config(hone_hash *out, const hone_run *run)
     return st;
 }
 
+static void fingerprint_data(const hone_run *run, char hex[33])
+{
+    if (run->stream)
+        hone_stream_fingerprint(run->stream, hex);
+    else
+        hone_dataset_fingerprint(run->train, hex);
+}
+
 /* Written last: with it the checkpoint is complete. */
 static hone_status write_manifest(hone_run *run, const char *dir, const file_list *files)
 {
@@ -161,11 +169,13 @@ static hone_status write_manifest(hone_run *run, const char *dir, const file_lis
     hone_status st = HONE_OK;
 
     HONE_GO(hash_model_config(&config, run));
-    hone_dataset_fingerprint(run->train, data);
+    fingerprint_data(run, data);
     hone_str_printf(&s, "{\n  \"hone\": \"%s\",\n  \"step\": %lld,\n  \"updates\": %lld,\n  \"total_steps\": %lld,\n  \"data\": \"%s\",\n"
                     "  \"model_config\": \"%s\",\n  \"identity\": ", HONE_VERSION, (long long)run->step, (long long)run->updates,
                     (long long)run->total_steps, data, config.hex);
     hone_json_quote(&s, run->identity, strlen(run->identity));
+    hone_str_puts(&s, ",\n  \"position\": ");
+    hone_loader_tell(run->loader, &s);
     hone_str_printf(&s, ",\n  \"files\": {%s\n  }\n}\n", hone_str_c(&files->json));
     HONE_GO(path ? hone_str_ok(&s) : HONE_E_NOMEM);
     HONE_GO(hone_file_write_all(path, s.data, s.len));
@@ -331,7 +341,7 @@ static hone_status check_identity(const hone_run *run, const char *path, const j
                "%s/state/run.json lacks the fields of a checkpoint; resume from another one", path);
     if (strcmp(identity, run->identity) != 0)
         return different_run(path, run->identity, identity);
-    hone_dataset_fingerprint(run->train, mine);
+    fingerprint_data(run, mine);
     HONE_CHECK(strcmp(mine, data) == 0, HONE_E_EXISTS, "%s was trained on other data: the samples' tokens differ although the "
                "options are the same; give another output_dir, or overwrite_output_dir: true to start anew", path);
     HONE_TRY(hash_model_config(&config, run));
@@ -382,6 +392,7 @@ hone_status hone_checkpoint_restore(hone_run *run, const char *path)
     HONE_GO(read_optimizer(run, path));
     run->step = json_integer_value(json_object_get(manifest, "step"));
     run->updates = json_integer_value(json_object_get(manifest, "updates"));
+    HONE_GO(hone_loader_seek(run->loader, run->step, json_object_get(manifest, "position")));
 out:
     json_decref(manifest);
     return st;

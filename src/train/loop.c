@@ -104,6 +104,12 @@ static hone_status one_step(hone_run *run, hone_step_metrics *m)
     HONE_TRY(hone_loader_step(run->loader, run->step, &plan));
     *m = (hone_step_metrics){ .step = run->step + 1, .epoch = plan.epoch_end, .ends_epoch = plan.ends_epoch, .tokens = plan.tokens,
                               .supervised_tokens = plan.supervised, .learning_rate = hone_lr_at(&run->schedule, run->step) };
+    if (run->stream) {
+        hone_stream_place place = hone_stream_tell(run->stream);
+
+        m->rows = place.rows;
+        m->rows_left_out = place.too_long + place.bad + place.unsupervised;
+    }
     run->ctx->training = true;
     hone_ctx_seed_dropout(run->ctx, (uint64_t)run->options->seed, (uint64_t)run->step);
     hone_params_clear_grads(run->loaded->model->params);
@@ -201,10 +207,15 @@ static void introduce(const hone_run *run)
 
     hone_info(&run->log, "%s, %.1f M parameters, %s, %s, %d thread%s", m->family, (double)hone_params_numel(m->params) / 1e6, dtype,
               hone_isa_name(hone_ctx_isa(run->ctx)), threads, threads == 1 ? "" : "s");
+    describe_step(step, sizeof step, run->options, packing->length > 0);
+    if (run->stream) {
+        hone_info(&run->log, "streaming %lld file%s; %s; %lld steps in all", (long long)hone_stream_files(run->stream),
+                  hone_stream_files(run->stream) == 1 ? "" : "s", step, (long long)run->total_steps);
+        return;
+    }
     if (packing->length)
         snprintf(rows, sizeof rows, " packed into %lld rows of %lld tokens, %.1f %% full", (long long)packing->rows,
                  (long long)packing->length, 100 * hone_packing_fill(packing));
-    describe_step(step, sizeof step, run->options, packing->length > 0);
     hone_info(&run->log, "%lld samples%s; %s; %lld step%s an epoch, %lld in all", (long long)hone_dataset_len(run->train), rows, step,
               (long long)epoch, epoch == 1 ? "" : "s", (long long)run->total_steps);
 }
@@ -272,6 +283,8 @@ hone_status hone_run_train(hone_run *run)
         if (stop_asked(run) && run->step < run->total_steps)
             HONE_GO(stopped(run));
     }
+    if (run->stream)
+        hone_stream_log_report(run->stream, &run->log);
     if (o->profile)
         hone_profile_log(run->ctx, run->seconds);
     if (run->updates < run->step)

@@ -123,6 +123,8 @@ static hone_status write_line(hone_metrics *m, const hone_step_metrics *s)
     put_number(&line, "learning_rate", s->learning_rate);
     put_number(&line, "grad_norm", s->grad_norm);
     hone_str_printf(&line, ",\"tokens\":%lld,\"supervised_tokens\":%lld", (long long)s->tokens, (long long)s->supervised_tokens);
+    if (s->rows)
+        hone_str_printf(&line, ",\"rows\":%lld,\"rows_left_out\":%lld", (long long)s->rows, (long long)s->rows_left_out);
     if (s->skipped)
         hone_str_puts(&line, ",\"skipped\":true");
     if (s->has_eval) {

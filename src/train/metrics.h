@@ -19,6 +19,7 @@ typedef struct hone_step_metrics {
     int64_t eval_tokens;
     double  seconds;            /* of the step, evaluation and saving left out */
     double  flops;              /* of the step */
+    int64_t rows, rows_left_out; /* of a stream: read so far, and of them those that are no sample; else 0 */
     size_t  memory;             /* accounted peak so far, bytes */
     size_t  rss_anon;           /* the process's resident anonymous memory after the step, bytes */
 } hone_step_metrics;

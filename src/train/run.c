@@ -20,7 +20,6 @@ static hone_status check_model(const hone_run *run)
     return st;
 }
 
-/* What every sample must be for this model, before training starts. */
 /* Tokens that the named template added have no row in the embedding, unless there is room for them. */
 static hone_status check_added(const hone_run *run, const hone_dataset *data, int64_t vocab)
 {
@@ -36,19 +35,14 @@ static hone_status check_added(const hone_run *run, const hone_dataset *data, in
     return HONE_OK;
 }
 
+/* What every sample must be for this model, before it is trained on. */
 static hone_status check_samples(const hone_run *run, const hone_dataset *data)
 {
     const hone_model *m = run->loaded->model;
-    int64_t           longest = data ? hone_dataset_get_report(data)->longest : 0;
 
-    if (!data)
-        return HONE_OK;
-    if (m->rated_positions > 0 && longest > m->rated_positions)
-        hone_warn(&run->log, "the longest sample has %lld tokens, and the model is made for max_position_embeddings %lld "
-                  "(config.json); cutoff_len leaves out or cuts what is longer", (long long)longest, (long long)m->rated_positions);
     HONE_TRY(check_added(run, data, m->vocab));
     HONE_TRY(hone_dataset_check_ids(data, m->vocab));
-    if (m->max_positions == 0 || longest <= m->max_positions)
+    if (m->max_positions == 0 || hone_dataset_get_report(data)->longest <= m->max_positions)
         return HONE_OK;
     for (int64_t i = 0; i < hone_dataset_len(data); i++) {
         hone_sample s = hone_dataset_at(data, i);
@@ -60,41 +54,59 @@ static hone_status check_samples(const hone_run *run, const hone_dataset *data)
     return HONE_OK;
 }
 
+static void warn_of_length(const hone_run *run, const hone_dataset *data)
+{
+    int64_t rated = run->loaded->model->rated_positions, longest = hone_dataset_get_report(data)->longest;
+
+    if (rated > 0 && longest > rated)
+        hone_warn(&run->log, "the longest sample has %lld tokens, and the model is made for max_position_embeddings %lld "
+                  "(config.json); cutoff_len leaves out or cuts what is longer", (long long)longest, (long long)rated);
+}
+
 /* Data and model, checked against each other. */
 static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_log *log, hone_param_mode mode)
 {
     hone_ctx_options     ctx = { .threads = (int)o->threads, .policy = (hone_op_policy)o->op_policy, .log = *log };
     hone_load_options    load = { .compute = o->bf16 ? HONE_DTYPE_BF16 : HONE_DTYPE_F32, .mode = mode,
                                   .dropout = hone_float_is_null(o->dropout) ? -1 : o->dropout };
-    hone_dataset_context data = { .options = o, .log = log, .progress = run->data_progress, .progress_arg = run->data_progress_arg };
 
     run->options = o;
     run->log = *log;
+    run->data = (hone_dataset_context){ .options = o, .log = &run->log, .progress = run->data_progress,
+                                        .progress_arg = run->data_progress_arg };
     HONE_CHECK(o->model_name_or_path, HONE_E_USAGE, "model_name_or_path is missing: give a model directory or a hub id");
     HONE_TRY(hone_model_dir_locate(&run->model_path, o->model_name_or_path, o->model_revision));
     HONE_TRY(hone_ctx_create(&run->ctx, &ctx));
     HONE_TRY(check_model(run));
     HONE_TRY(hone_dataset_open_text(&run->tokenizer, &run->chat, &run->slots, run->model_path, o));
-    data.model_dir = run->model_path;
-    data.tokenizer = run->tokenizer;
-    data.chat = run->chat;
-    data.slots = run->slots;
-    HONE_TRY(hone_dataset_load(&run->train, &run->eval, &data));
+    run->data.model_dir = run->model_path;
+    run->data.tokenizer = run->tokenizer;
+    run->data.chat = run->chat;
+    run->data.slots = run->slots;
+    HONE_TRY(o->streaming ? hone_stream_create(&run->stream, &run->eval, &run->data)
+                          : hone_dataset_load(&run->train, &run->eval, &run->data));
     HONE_TRY(hone_model_load(&run->loaded, run->ctx, run->model_path, &load));
-    HONE_TRY(check_samples(run, run->train));
-    return check_samples(run, run->eval);
+    for (int i = 0; i < 2; i++) {
+        const hone_dataset *d = i ? run->eval : run->train;
+
+        if (!d)
+            continue;
+        HONE_TRY(check_samples(run, d));
+        warn_of_length(run, d);
+    }
+    return HONE_OK;
 }
 
 /* A model that learns to end its turns with a token that no tool stops at seems never to end: say so before it is trained. */
-static hone_status check_terminator(const hone_run *run)
+static hone_status check_terminator(const hone_run *run, const hone_dataset *samples)
 {
-    const hone_dataset_report *data = hone_dataset_get_report(run->train);
+    const hone_dataset_report *data = hone_dataset_get_report(samples);
     hone_status                st = HONE_OK;
     hone_vec_i32 eos = { NULL, 0, 0 };
     hone_str     token = HONE_STR_INIT;
     int32_t      id = data->end_label;
 
-    if (2 * data->end_count <= hone_dataset_len(run->train))
+    if (run->options->stage != HONE_STAGE_SFT || (!run->chat && !run->slots) || 2 * data->end_count <= hone_dataset_len(samples))
         return HONE_OK;
     HONE_GO(hone_model_dir_eos_ids(&eos, run->loaded->dir));
     for (size_t i = 0; i < eos.len; i++)
@@ -110,6 +122,19 @@ out:
     return st;
 }
 
+/* A window of a stream; the first one that has samples stands for the data. */
+static hone_status check_window(void *arg, const hone_dataset *data)
+{
+    hone_run *run = arg;
+
+    HONE_TRY(check_samples(run, data));
+    if (run->judged || hone_dataset_len(data) == 0)
+        return HONE_OK;
+    run->judged = true;
+    warn_of_length(run, data);
+    return check_terminator(run, data);
+}
+
 hone_status hone_run_open_eval(hone_run *run, const hone_options *o, const hone_log *log)
 {
     return open_inputs(run, o, log, HONE_PARAMS_FROZEN);
@@ -121,9 +146,12 @@ hone_status hone_run_open(hone_run *run, const hone_options *o, const hone_log *
     hone_status st = HONE_OK;
 
     HONE_GO(open_inputs(run, o, log, HONE_PARAMS_TRAINED));
-    HONE_GO(hone_loader_create(&run->loader, run->train, o));
-    if (o->stage == HONE_STAGE_SFT && (run->chat || run->slots))
-        HONE_GO(check_terminator(run));
+    if (run->stream) {
+        HONE_GO(hone_loader_create_stream(&run->loader, run->stream, o, check_window, run));
+    } else {
+        HONE_GO(hone_loader_create(&run->loader, run->train, o));
+        HONE_GO(check_terminator(run, run->train));
+    }
     run->total_steps = hone_loader_total_steps(run->loader);
     HONE_GO(hone_lr_schedule_make(&run->schedule, o, run->total_steps));
     hone_options_identity(o, &identity);
@@ -140,6 +168,7 @@ void hone_run_close(hone_run *run)
     hone_dir_unlock(&run->lock);
     hone_loaded_destroy(&run->loaded);
     hone_loader_destroy(&run->loader);
+    hone_stream_destroy(&run->stream);
     hone_dataset_destroy(&run->train);
     hone_dataset_destroy(&run->eval);
     hone_chat_destroy(&run->chat);

@@ -26,8 +26,11 @@ typedef struct hone_run {
     hone_tokenizer     *tokenizer;
     hone_chat          *chat;
     hone_slots         *slots;
-    hone_dataset       *train, *eval;
+    hone_dataset_context data;          /* what rows are made into samples with */
+    hone_dataset       *train, *eval;   /* `train` is NULL with `stream` */
+    hone_stream        *stream;         /* the data is read while it is trained on */
     hone_loader        *loader;
+    bool                judged;         /* how the data's answers end has been looked at */
     hone_loaded        *loaded;
     hone_lr_schedule    schedule;
     hone_metrics       *metrics;

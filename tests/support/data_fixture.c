@@ -34,7 +34,7 @@ void t_data_write(const t_data *d, const char *name, const char *text, size_t n)
     hone_free(path);
 }
 
-hone_status t_data_load(t_data *d, const char *yaml)
+void t_data_options(t_data *d, const char *yaml)
 {
     hone_str text = HONE_STR_INIT;
 
@@ -46,6 +46,11 @@ hone_status t_data_load(t_data *d, const char *yaml)
     T_OK(hone_options_load_text(&d->options, text.data, text.len, "test"));
     hone_str_deinit(&text);
     d->context.options = d->options;
+}
+
+hone_status t_data_load(t_data *d, const char *yaml)
+{
+    t_data_options(d, yaml);
     return hone_dataset_load(&d->train, &d->eval, &d->context);
 }
 

@@ -17,6 +17,8 @@ void        t_data_open(t_data *d);
 void        t_data_close(t_data *d);
 /* Write dir/name; n bytes, or all of `text` if n is 0. */
 void        t_data_write(const t_data *d, const char *name, const char *text, size_t n);
+/* Read these options alone; "@" in them stands for the folder. */
+void        t_data_options(t_data *d, const char *yaml);
 /* Load with these options (YAML); "@" in it stands for the folder. */
 hone_status t_data_load(t_data *d, const char *yaml);
 /* Ids (or labels) of sample i as text: "1 2 3". Static storage, good until the fourth next call. */
