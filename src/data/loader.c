@@ -353,6 +353,8 @@ void hone_loader_tell(const hone_loader *l, hone_str *out)
     if (l->stream) {
         hone_str_puts(out, ", \"window\": ");
         hone_stream_place_write(&from, out);
+        if (!end)
+            hone_str_printf(out, ", \"hash\": %lld", (long long)hone_stream_tell(l->stream).last_hash);
     }
     hone_str_putc(out, '}');
 }
@@ -360,6 +362,7 @@ void hone_loader_tell(const hone_loader *l, hone_str *out)
 hone_status hone_loader_seek(hone_loader *l, int64_t step, const json_t *position)
 {
     const json_t     *epoch = json_object_get(position, "epoch"), *row = json_object_get(position, "row");
+    const json_t     *hash = json_object_get(position, "hash");     /* of what was read, the window included */
     hone_stream_place from;
 
     HONE_CHECK(json_is_integer(epoch) && json_is_integer(row) && json_integer_value(epoch) >= 0
@@ -373,6 +376,8 @@ hone_status hone_loader_seek(hone_loader *l, int64_t step, const json_t *positio
         part_deinit(&l->now);
         HONE_TRY(hone_stream_seek(l->stream, &from));
         HONE_TRY(next_window(l));
+        if (json_is_integer(hash))
+            HONE_TRY(hone_stream_check_hash(json_integer_value(hash), hone_stream_tell(l->stream).last_hash));
     }
     HONE_CHECK(json_integer_value(row) <= l->now.packing.rows, HONE_E_FORMAT, "the checkpoint goes on at row %lld of %lld of its "
                "data; it was changed: resume from another one", (long long)json_integer_value(row),

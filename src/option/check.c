@@ -181,7 +181,7 @@ static hone_status check_streaming(const hone_options *o)
               "val_size as a number of rows");
     REFUSE_IF(o->max_samples != HONE_INT_NULL, max_samples, "max_samples does not go with streaming: true, where max_steps "
               "says how much of the data is used");
-    REFUSE_IF(o->tokenized_path, tokenized_path, "prepared data is mapped, not held in memory: leave streaming out to train "
+    REFUSE_IF(o->tokenized_path && *o->tokenized_path, tokenized_path, "prepared data is mapped, not held in memory: leave streaming out to train "
               "on it, or tokenized_path to read the rows while training");
     REFUSE_IF(o->buffer_size > 1 << 30, buffer_size, "buffer_size is at most %d rows", 1 << 30);
     return HONE_OK;

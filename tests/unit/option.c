@@ -216,6 +216,9 @@ static void contradictions(void **state)
     refused(FULL "global_batch_size: 4\nglobal_batch_tokens: 9\n", HONE_E_USAGE, "keep one");
     refused(FULL "global_batch_size: 8\ngradient_accumulation_steps: 2\n", HONE_E_USAGE, "keep one");
     refused(FULL "global_batch_size: 9\nper_device_train_batch_size: 2\n", HONE_E_USAGE, "multiple");
+    refused(FULL "streaming: true\n", HONE_E_USAGE, "set max_steps");
+    refused(FULL "streaming: true\nmax_steps: 9\nmax_samples: 5\n", HONE_E_USAGE, "max_samples does not go with");
+    refused(FULL "streaming: true\nmax_steps: 9\ndataset: a\nval_size: 0.1\n", HONE_E_USAGE, "as a number of rows");
     refused(FULL "pack_length: 10\n", HONE_E_USAGE, "cannot hold");
     refused(FULL "truncation: fit\n", HONE_E_USAGE, "set template");
     refused(FULL "truncation: fit\nstage: pt\n", HONE_E_USAGE, "stage: pt has none");

@@ -302,17 +302,19 @@ static void any_place_is_found_again(void **state)
             assert_true(n < HONE_COUNTOF(at));
         } while (p.epoch_end < 1.3);
         close_stream(&o);
-        assert_true(n > 3);
+        assert_true(n > 2);
         for (size_t from = 0; from < n; from += 1 + n / 7) {
             again = open_stream(&d, configs[c]);
             T_OK(hone_loader_seek(again.loader, (int64_t)from, at[from]));
             rest.len = 0;
             for (size_t s = from; s < n; s++) {
-                json_t *here = position(again.loader);
+                json_t *here = position(again.loader), *then = json_copy(at[s]);
 
-                if (!json_equal(here, at[s]))
-                    fail_msg("%zu: step %zu from %zu: %s is not %s", c, s, from, json_dumps(here, 0), json_dumps(at[s], 0));
+                json_object_del(here, "hash");      /* known once the window has been read, which is sooner here */
+                json_object_del(then, "hash");
+                assert_true(json_equal(here, then));
                 json_decref(here);
+                json_decref(then);
                 T_OK(hone_loader_step(again.loader, (int64_t)s, &p));
                 flatten(&p, &rest);
             }
@@ -329,32 +331,39 @@ static void any_place_is_found_again(void **state)
     t_data_close(&d);
 }
 
+/* Rows that a run has read, in windows before and in the present one, are told from others. */
 static void other_rows_are_noticed(void **state)
 {
-    t_data         d;
-    opened         o;
-    hone_step_plan p;
-    json_t        *at;
-    char           before[33], after[33];
+    static const char yaml[] = A STREAM "per_device_train_batch_size: 1000\nbuffer_size: 10\n";
+    t_data            d;
+    opened            o;
+    hone_step_plan    p;
+    json_t           *at[5];
+    char              before[33], after[33];
 
     (void)state;
     t_data_open(&d);
     write_rows(&d, "a.jsonl", 0, MANY);
-    o = open_stream(&d, A STREAM "per_device_train_batch_size: 3000\n");
+    o = open_stream(&d, yaml);
     hone_stream_fingerprint(o.stream, before);
-    T_OK(hone_loader_step(o.loader, 0, &p));
-    at = position(o.loader);
+    for (int64_t s = 0; s < 5; s++) {
+        at[s] = position(o.loader);
+        T_OK(hone_loader_step(o.loader, s, &p));
+    }
     close_stream(&o);
     write_rows(&d, "a.jsonl", 9, MANY);
-    o = open_stream(&d, A STREAM "per_device_train_batch_size: 3000\n");
+    o = open_stream(&d, yaml);
     hone_stream_fingerprint(o.stream, after);
     assert_string_not_equal(before, after);
-    T_STATUS(hone_loader_seek(o.loader, 1, at), HONE_E_EXISTS);
-    T_ERROR_HAS("not those that the run was trained on");
-    json_object_set_new(json_object_get(at, "window"), "row", json_integer(-1));
-    T_STATUS(hone_loader_seek(o.loader, 1, at), HONE_E_FORMAT);
-    T_STATUS(hone_loader_seek(o.loader, 1, NULL), HONE_E_FORMAT);
-    json_decref(at);
+    for (int64_t s = 0; s < 5; s++) {
+        T_STATUS(hone_loader_seek(o.loader, s, at[s]), HONE_E_EXISTS);
+        T_ERROR_HAS("not those that the run was trained on");
+    }
+    json_object_set_new(json_object_get(at[0], "window"), "row", json_integer(-1));
+    T_STATUS(hone_loader_seek(o.loader, 0, at[0]), HONE_E_FORMAT);
+    T_STATUS(hone_loader_seek(o.loader, 0, NULL), HONE_E_FORMAT);
+    for (int64_t s = 0; s < 5; s++)
+        json_decref(at[s]);
     close_stream(&o);
     t_data_close(&d);
 }
