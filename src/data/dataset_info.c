@@ -96,16 +96,6 @@ static hone_status get_columns(const entry *e, hone_source *s)
     return HONE_OK;
 }
 
-static bool is(const char *tag, const char *name) { return tag && strcmp(tag, name) == 0; }
-
-/* Rows in the spelling of chat templates: they need no translation, and may hold more (tool calls, reasoning). */
-static bool is_openai(const hone_row_columns *c)
-{
-    return is(c->role_tag, "role") && is(c->content_tag, "content") && is(c->user_tag, "user")
-           && is(c->assistant_tag, "assistant") && (!c->system_tag || is(c->system_tag, "system"))
-           && (!c->observation_tag || is(c->observation_tag, "tool"));
-}
-
 static hone_status get_formatting(const entry *e, hone_source *s)
 {
     const char *formatting;
@@ -113,15 +103,14 @@ static hone_status get_formatting(const entry *e, hone_source *s)
     HONE_TRY(get_text(e, e->json, "formatting", &formatting));
     if (!formatting || strcmp(formatting, "alpaca") == 0)
         s->format = HONE_ROWS_ALPACA;
-    else if (strcmp(formatting, "sharegpt") == 0 || strcmp(formatting, "openai") == 0)
+    else if (strcmp(formatting, "sharegpt") == 0)
         s->format = HONE_ROWS_SHAREGPT;
+    else if (strcmp(formatting, "openai") == 0)
+        s->format = HONE_ROWS_OPENAI;
     else
         return HONE_FAIL(HONE_E_UNSUPPORTED, "%s: formatting \"%s\" of \"%s\" is unknown; hone has alpaca, sharegpt and "
                          "openai", e->path, formatting, e->name);
-    HONE_TRY(get_columns(e, s));
-    if (s->format == HONE_ROWS_SHAREGPT && is_openai(&s->columns))
-        s->format = HONE_ROWS_MESSAGES;
-    return HONE_OK;
+    return get_columns(e, s);
 }
 
 static const char *stage_name(hone_stage stage)
@@ -222,6 +211,8 @@ static hone_status read_entry(const entry *e, hone_source *s, char **path, hone_
 }
 
 /* ---- ms-swift ---- */
+
+static bool is(const char *text, const char *name) { return text && strcmp(text, name) == 0; }
 
 /* An array of texts that holds nothing but this one, or is not there. */
 static bool is_only(const json_t *list, const char *text)

@@ -248,8 +248,7 @@ hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval, const h
 
     *train = *eval = NULL;
     HONE_CHECK(o->dataset.n > 0 || o->eval_dataset.n > 0, HONE_E_USAGE,
-               "dataset is missing: give the path of a .json, .jsonl or .txt file, or a name of "
-               "dataset_info.json");
+               "dataset is missing: give paths of files, folders or patterns, or names of dataset_info.json");
     if (o->tokenized_path && *o->tokenized_path && !c->listing)
         return hone_prepared_load(train, eval, c);
     dir = dataset_temporary_dir(o);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "data/encode.h"
 #include "data/format_int.h"
+#include "data/reader.h"
 
 void hone_conversation_deinit(hone_conversation *c)
 {
@@ -161,7 +162,7 @@ static hone_status check_text(hone_row_format format, const hone_source *s, cons
     HONE_CHECK(!c->options->append_eos || hone_tokenizer_eos(c->tokenizer) >= 0, HONE_E_DATA, "%s: documents end with the EOS "
                "token, and tokenizer_config.json names no eos_token that the vocabulary has; append_eos: false joins them "
                "without one", s->path);
-    HONE_CHECK(!s->info || is_conversations(format) || s->columns.prompt || hone_ends_with(s->path, ".txt"), HONE_E_FORMAT,
+    HONE_CHECK(!s->info || is_conversations(format) || s->columns.prompt || hone_reader_knows_as_text(s->path), HONE_E_FORMAT,
                "dataset_info.json: the columns of %s name no \"prompt\", which is the text to train on with stage: pt", s->path);
     return HONE_OK;
 }

@@ -80,6 +80,13 @@ bool hone_reader_knows(const char *path)
     return find_kind(path, &kind);
 }
 
+bool hone_reader_knows_as_text(const char *path)
+{
+    reader_kind kind;
+
+    return find_kind(path, &kind) && kind == READER_TEXT;
+}
+
 hone_status hone_reader_check_ending(const char *path)
 {
     if (hone_reader_knows(path))

@@ -28,6 +28,8 @@ void hone_row_block_deinit(hone_row_block *block);
 bool        hone_reader_knows(const char *path);
 /* E_UNSUPPORTED, with the way out, unless it does. */
 hone_status hone_reader_check_ending(const char *path) HONE_MUST_CHECK;
+/* Whether it says that rows are lines of text. */
+bool        hone_reader_knows_as_text(const char *path);
 /* The endings that are read here, for messages. */
 const char *hone_reader_endings(void);
 

@@ -278,8 +278,8 @@ hone_status hone_options_check_train(const hone_options *o)
     REFUSE_IF(!o->do_train, do_train, "do_train: false trains nothing; hone eval CONFIG.yaml evaluates");
     HONE_CHECK(o->model_name_or_path && *o->model_name_or_path, HONE_E_USAGE,
                "model_name_or_path is missing: the model directory to start from");
-    HONE_CHECK(o->dataset.n, HONE_E_USAGE, "dataset is missing: names in %s/dataset_info.json, or paths of .json, .jsonl "
-               "or .txt files", o->dataset_dir);
+    HONE_CHECK(o->dataset.n, HONE_E_USAGE, "dataset is missing: names in %s/dataset_info.json, or paths of files, "
+               "folders or patterns", o->dataset_dir);
     HONE_CHECK(o->output_dir && *o->output_dir, HONE_E_USAGE, "output_dir is missing: the folder for the trained model");
     return HONE_OK;
 }

@@ -254,7 +254,7 @@
     B(NOOP,  ppo_whiten_rewards, "false", "acts in stage: ppo")
 
 #define HONE_OPTIONS_DATA(S, L, I, F, B, T, E, M)                                                                      \
-    L(YES,   dataset, "null", "names in dataset_info.json, or paths of .json, .jsonl or .txt files; trained together") \
+    L(YES,   dataset, "null", "names in dataset_info.json, or paths: files, folders, patterns; trained together")      \
     L(RUN,   eval_dataset, "null", "the same, held out")                                                               \
     S(YES,   dataset_dir, "data", "folder of dataset_info.json and of the files it names")                             \
     S(NOOP,  media_dir, "null", "acts on images, videos and audio")                                                    \

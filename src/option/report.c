@@ -261,7 +261,7 @@ static const char docs_head[] =
     "- Without `template`, prompts are rendered with the chat template that comes with the model itself; LLaMA-Factory\n"
     "  derives slots from it, which gives other tokens at their borders.\n"
     "- `packing` never lets samples see each other, adds no padding, and so does not lower `cutoff_len` by one.\n"
-    "- `dataset` and `eval_dataset` also take paths of `.json`, `.jsonl` and `.txt` files.\n"
+    "- `dataset` and `eval_dataset` also take paths of files, folders and patterns.\n"
     "- Without `template`, a sample longer than `cutoff_len` loses its end (`truncation: cut-right`); with it, turns are\n"
     "  cut as LLaMA-Factory cuts them (`truncation: fit`).\n"
     "- `val_size: 1` is one row.\n"
