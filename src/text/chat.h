@@ -50,8 +50,9 @@ hone_chat_arguments hone_chat_get_arguments(const hone_chat *chat);
  * Render `messages` (array of objects) into `out` (initialised with zeros; reusable: it is cleared first).
  *
  * Supervision: with {% generation %} blocks, exactly their bytes. Otherwise an assistant message's span starts after what
- * the template would emit there for a generation prompt (same arguments), and ends with the first special added token
- * emitted after the message's last byte or, if none follows, with the last byte emitted for the message. A token is
+ * the template would emit there for a generation prompt (same arguments), and ends with the last special added token
+ * emitted for the message after its last byte (but not before other bytes emitted for it, white space aside) or, if there is
+ * none, with the first that follows; without any, with the last byte emitted for the message. A token is
  * supervised if it holds a byte of a span. What "there" and "emitted for" mean is taken from where the template was when it
  * wrote each byte (text/template.h), never from looking for the message's words.
  *   The header of message i is what add_generation_prompt adds to a render of the messages before it; if the template refuses

@@ -9,6 +9,7 @@ typedef struct region {
     size_t begin, end;      /* from its first byte to where the next message begins */
     size_t own_end;         /* end of what was written while working on it */
     bool   known;           /* it was seen being worked on; otherwise only its copied bytes are known */
+    bool   cut;             /* a later message's content follows on this one's turn */
 } region;
 
 typedef struct finder {
@@ -62,6 +63,7 @@ static bool find_region(const finder *f, region *r, int32_t msg)
                 content += s->end - span_begin(o, j);
         }
         run.end = span_begin(o, j);
+        run.cut = j < n && o->spans.data[j].work == msg;
         if (content > best) {
             best = content;
             *r = run;
@@ -188,14 +190,68 @@ static size_t span_start(finder *f, const region *r, int32_t msg, const hone_str
     return back_to_boundary(f, r->begin, at);
 }
 
-static size_t span_end(const finder *f, const region *r, int32_t msg, size_t start)
+/* The first, or the last, special token within [from, to); NULL if there is none. */
+static const hone_token *find_special(const finder *f, size_t from, size_t to, bool last)
 {
-    size_t last = last_copied(f, msg, start, r->end);
+    const hone_token *found = NULL;
 
-    for (size_t i = 0; i < f->tokens->len && f->tokens->data[i].begin < r->end; i++)
-        if (f->tokens->data[i].begin >= last && hone_tokenizer_is_special(f->job->chat->tok, f->tokens->data[i].id))
-            return f->tokens->data[i].end;
-    return HONE_MAX(HONE_MAX(r->own_end, last), start);
+    for (size_t i = 0; i < f->tokens->len && f->tokens->data[i].begin < to; i++) {
+        const hone_token *t = &f->tokens->data[i];
+
+        if (t->begin < from || !hone_tokenizer_is_special(f->job->chat->tok, t->id))
+            continue;
+        if (!last)
+            return t;
+        if (t->end <= to)
+            found = t;
+    }
+    return found;
+}
+
+/* How far the turn goes that a later message's content continues: what the template also writes without that message. */
+static hone_status end_of_own_bytes(const finder *f, const region *r, int32_t msg, size_t *end)
+{
+    hone_template_output alone = { 0 };
+    hone_status          st = chat_render_text(f->job, &alone, (size_t)msg + 1, false);
+
+    *end = r->own_end;
+    if (st == HONE_OK) {
+        size_t same = common_prefix(hone_str_c(&alone.text), alone.text.len, hone_str_c(&f->full->text), r->own_end);
+
+        *end = r->begin;
+        for (size_t i = 0; i < f->tokens->len && f->tokens->data[i].end <= same; i++)    /* whole tokens of it */
+            *end = HONE_MAX(*end, f->tokens->data[i].end);
+    } else if (st == HONE_E_DATA || st == HONE_E_UNSUPPORTED) {
+        st = HONE_OK;
+    }
+    hone_status_clear();
+    hone_template_output_deinit(&alone);
+    return st;
+}
+
+static bool is_blank(const finder *f, size_t from, size_t to)
+{
+    while (from < to && strchr(" \t\r\n", hone_str_c(&f->full->text)[from]))
+        from++;
+    return from >= to;
+}
+
+static hone_status span_end(const finder *f, const region *r, int32_t msg, size_t start, size_t *end)
+{
+    size_t            last = last_copied(f, msg, start, r->end), own = r->own_end;
+    const hone_token *t;
+
+    if (r->cut)
+        HONE_TRY(end_of_own_bytes(f, r, msg, &own));
+    t = r->known ? find_special(f, last, own, true) : NULL;
+    if (t && !is_blank(f, t->end, own)) {       /* a mark inside of what is written, not behind it */
+        *end = own;
+        return HONE_OK;
+    }
+    if (!t)
+        t = find_special(f, last, r->end, false);
+    *end = t ? t->end : HONE_MAX(HONE_MAX(own, last), start);
+    return HONE_OK;
 }
 
 static hone_status find_message(finder *f, chat_spans *out, int32_t msg)
@@ -210,7 +266,7 @@ static hone_status find_message(finder *f, chat_spans *out, int32_t msg)
         return HONE_OK;
     HONE_GO(header_after(f->job, &header, &prompted, (size_t)msg));
     span.begin = span_start(f, &r, msg, &header, &prompted.text);
-    span.end = span_end(f, &r, msg, span.begin);
+    HONE_GO(span_end(f, &r, msg, span.begin, &span.end));
     if (header.len && span.begin == r.begin + header.len) {
         hone_str_clear(&f->used_header);
         hone_str_append(&f->used_header, header.data, header.len);

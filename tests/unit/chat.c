@@ -179,6 +179,27 @@ static void other_shapes(void **state)
            "[1:Eins<|im_end|>][2:Eins<|im_end|>]");
 }
 
+/* Turns that end with more than one mark, and marks that do not end a turn. */
+static void ends_of_turns(void **state)
+{
+#define TURNS(tail) "{% for m in messages if m.role != 'tool' %}<|im_start|>{{ m.role }}\n{{ m.content }}" tail                 \
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    static const char turns[] = "[" U("one") "," A("Eins") "," U("two") "," A("Zwei") "]";
+    static const char result[] = "[" U("one") "," A("Eins") ",{\"role\":\"tool\",\"content\":\"Drei\"}," A("Vier") "]";
+
+    (void)state;
+    expect(chat_of(TURNS("<|eot_id|><|im_end|>\n")), turns, NULL, false, "[1:Eins<|eot_id|><|im_end|>][3:Zwei<|eot_id|><|im_end|>]");
+    expect(chat_of(TURNS("<|eot_id|>)</tool_call>\n<|im_end|>\n")), turns, NULL, false,
+           "[1:Eins<|eot_id|>)</tool_call>\n<|im_end|>][3:Zwei<|eot_id|>)</tool_call>\n<|im_end|>]");
+    expect(chat_of(TURNS("<|eot_id|>)</tool_call>")), turns, NULL, false,
+           "[1:Eins<|eot_id|>)</tool_call>][3:Zwei<|eot_id|>)</tool_call>]");
+    /* marks that open a tool's result on the assistant's turn are the tool's */
+    expect(chat_of(TURNS("<|eot_id|>)</tool_call>{% for t in messages[loop.index:] if t.role == 'tool' and loop.index0 == 1 %}"
+                         "<|start_header_id|>({{ t.content }})<|end_header_id|>{% endfor %}")),
+           result, NULL, false, "[1:Eins<|eot_id|>)</tool_call>][3:Vier<|eot_id|>)</tool_call>]");
+#undef TURNS
+}
+
 static void one_bos(void **state)
 {
     hone_chat       *c = chat_of_file("headers.jinja");
@@ -284,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_turn_has_its_terminator), cmocka_unit_test(nothing_to_supervise),
         cmocka_unit_test(history_that_changes), cmocka_unit_test(tool_calls), cmocka_unit_test(other_shapes),
+        cmocka_unit_test(ends_of_turns),
         cmocka_unit_test(one_bos), cmocka_unit_test(unusable_rows_are_refused),
         cmocka_unit_test(reasoning_goes_by_three_names), cmocka_unit_test(templates_of_directories),
     };
