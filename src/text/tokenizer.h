@@ -7,6 +7,7 @@
 #define HONE_TEXT_TOKENIZER_H
 
 #include "base/str.h"
+#include "base/thread.h"
 #include "base/vec.h"
 
 typedef struct hone_tokenizer hone_tokenizer;
@@ -20,6 +21,9 @@ typedef HONE_VEC(hone_token) hone_encoding;
  * Load dir/tokenizer.json with what dir/tokenizer_config.json says, as transformers 5 does: names of special tokens and
  * further added tokens. Its add_bos_token and add_eos_token have no effect beside a tokenizer.json, whose post-processor
  * alone decides what is added.
+ * Without a tokenizer.json, older vocabulary files are read for the class that tokenizer_config.json or config.json names, as
+ * transformers 5 converts them: vocab.json with merges.txt, vocab.txt, or a SentencePiece model (tokenizer.model). There
+ * add_bos_token and add_eos_token count.
  * Errors: E_IO (absent), E_FORMAT (broken), E_UNSUPPORTED (a component that is not implemented, by its name and place).
  */
 hone_status hone_tokenizer_load(hone_tokenizer **out, const char *dir) HONE_MUST_CHECK;
@@ -45,6 +49,16 @@ hone_status hone_tokenizer_set_split_special(hone_tokenizer *tok, bool split) HO
  */
 hone_status hone_tokenizer_encode(const hone_tokenizer *tok, hone_encoding *out, const char *text, size_t n,
                                   bool add_special) HONE_MUST_CHECK;
+
+typedef struct hone_text { const char *s; size_t n; } hone_text;
+
+/*
+ * Encode texts[0..n), each as hone_tokenizer_encode does into outs[i], over the threads of `pool` (NULL: none). The result does not
+ * depend on their number.
+ * Errors: that of the first text that fails, with its index; what outs[] then hold is not specified.
+ */
+hone_status hone_tokenizer_encode_batch(const hone_tokenizer *tok, hone_pool *pool, hone_encoding *outs, const hone_text *texts,
+                                        size_t n, bool add_special) HONE_MUST_CHECK;
 
 /* Append the text of ids; bytes that are not well-formed UTF-8 become U+FFFD, as the reference does. Ids without a token are
  * skipped. */
