@@ -16,6 +16,7 @@ hone_status hone_cmd_eval(int argc, char **argv)
     hone_data_progress progress = { 0 };
     hone_run      run = { .data_progress = hone_data_progress_show, .data_progress_arg = &progress };
     hone_log      log;
+    hone_str      line = HONE_STR_INIT;
     char          a[32], b[32];
     double        loss;
     int64_t       tokens;
@@ -27,9 +28,14 @@ hone_status hone_cmd_eval(int argc, char **argv)
     HONE_GO(hone_run_open_eval(&run, options, &log));
     HONE_GO(hone_run_evaluate(&run, run.eval ? run.eval : run.train, &loss, &tokens));
     HONE_GO_CHECK(isfinite(loss), HONE_E_NUMERIC, "the loss is not finite: the weights or the data are broken");
-    printf("{\"loss\":%s,\"tokens\":%lld,\"perplexity\":%s}\n", hone_format_f64(a, loss), (long long)tokens,
-           isfinite(exp(loss)) ? hone_format_f64(b, exp(loss)) : "null");
+    hone_str_printf(&line, "{\"loss\":%s,\"tokens\":%lld,\"perplexity\":%s", hone_format_f64(a, loss), (long long)tokens,
+                    isfinite(exp(loss)) ? hone_format_f64(b, exp(loss)) : "null");
+    for (size_t i = 0; i < run.n_eval_parts; i++)
+        hone_eval_part_write(&line, &run.eval_parts[i]);
+    HONE_GO(hone_str_ok(&line));
+    printf("%s}\n", line.data);
 out:
+    hone_str_deinit(&line);
     hone_run_close(&run);
     hone_options_destroy(&options);
     return st;

@@ -23,7 +23,7 @@ static const struct { const char *verb, *text; } usages[] = {
       "usage: hone eval CONFIG.yaml [--key value | key=value ...]\n"
       "\n"
       "Loss of the config's model on its eval_dataset (or the val_size share of dataset). The last line is JSON:\n"
-      "{\"loss\", \"tokens\", \"perplexity\"}.\n" },
+      "{\"loss\", \"tokens\", \"perplexity\"}, with eval_on_each_dataset also \"eval_NAME_loss\" of each data set.\n" },
     { "prepare",
       "usage: hone prepare CONFIG.yaml [--out DIR] [--key value | key=value ...]\n"
       "\n"

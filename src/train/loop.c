@@ -157,6 +157,8 @@ static hone_status after_step(hone_run *run, hone_step_metrics *m)
     if (run->eval && (due(o->eval_strategy, o->eval_steps, run, m) || (last && o->eval_strategy != HONE_WHEN_NO))) {
         HONE_TRY(hone_run_evaluate(run, run->eval, &m->eval_loss, &m->eval_tokens));
         m->has_eval = true;
+        m->eval_parts = run->eval_parts;
+        m->n_eval_parts = run->n_eval_parts;
     }
     HONE_TRY(hone_metrics_step(run->metrics, m));
     if (stop_asked(run))        /* with the state whatever save_only_model says: the run is to go on from here */

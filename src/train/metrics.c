@@ -112,6 +112,19 @@ static void put_number(hone_str *s, const char *key, double v)
     hone_str_printf(s, ",\"%s\":%s", key, isfinite(v) ? hone_format_f64(buf, v) : "null");
 }
 
+void hone_eval_part_write(hone_str *s, const hone_eval_part *part)
+{
+    char     buf[32];
+    hone_str key = HONE_STR_INIT;
+
+    hone_str_printf(&key, "eval_%s_loss", part->name);
+    hone_str_putc(s, ',');
+    hone_json_quote(s, hone_str_c(&key), key.len);
+    hone_str_printf(s, ":%s", isfinite(part->loss) ? hone_format_f64(buf, part->loss) : "null");
+    s->failed |= key.failed;
+    hone_str_deinit(&key);
+}
+
 static hone_status write_line(hone_metrics *m, const hone_step_metrics *s)
 {
     hone_str    line = HONE_STR_INIT;
@@ -130,6 +143,8 @@ static hone_status write_line(hone_metrics *m, const hone_step_metrics *s)
     if (s->has_eval) {
         put_number(&line, "eval_loss", s->eval_loss);
         hone_str_printf(&line, ",\"eval_tokens\":%lld", (long long)s->eval_tokens);
+        for (size_t i = 0; i < s->n_eval_parts; i++)
+            hone_eval_part_write(&line, &s->eval_parts[i]);
     }
     put_number(&line, "seconds", s->seconds);
     put_number(&line, "tokens_per_second", (double)s->tokens / fmax(s->seconds, 1e-9));

@@ -6,6 +6,10 @@
 
 #include "base/log.h"
 #include "base/status.h"
+#include "base/str.h"
+
+/* The loss on one of several evaluation data sets; NaN if none of its tokens has a label. */
+typedef struct hone_eval_part { const char *name; double loss; int64_t tokens; } hone_eval_part;
 
 /* One optimizer step. */
 typedef struct hone_step_metrics {
@@ -17,6 +21,8 @@ typedef struct hone_step_metrics {
     bool    has_eval;
     double  eval_loss;
     int64_t eval_tokens;
+    const hone_eval_part *eval_parts;   /* [n_eval_parts] with eval_on_each_dataset; borrowed */
+    size_t  n_eval_parts;
     double  seconds;            /* of the step, evaluation and saving left out */
     double  flops;              /* of the step */
     int64_t rows, rows_left_out; /* of a stream: read so far, and of them those that are no sample; else 0 */
@@ -35,6 +41,8 @@ hone_status hone_metrics_create(hone_metrics **out, const char *dir, int64_t don
 void        hone_metrics_destroy(hone_metrics **metrics);
 /* Write the step's line (flushed) and show it. */
 hone_status hone_metrics_step(hone_metrics *m, const hone_step_metrics *s) HONE_MUST_CHECK;
+/* Append ,"eval_NAME_loss":x to the text of a JSON object. */
+void        hone_eval_part_write(hone_str *out, const hone_eval_part *part);
 /* Draw dir/training_loss.png from all lines of metrics.jsonl: loss, its moving average, evaluation losses. */
 hone_status hone_metrics_plot(const char *dir) HONE_MUST_CHECK;
 

@@ -1,5 +1,7 @@
 #include "train/run.h"
 
+#include <math.h>
+
 #include "base/mem.h"
 #include "base/vec.h"
 #include "io/model_dir.h"
@@ -63,6 +65,20 @@ static void warn_of_length(const hone_run *run, const hone_dataset *data)
                   "(config.json); cutoff_len leaves out or cuts what is longer", (long long)longest, (long long)rated);
 }
 
+/* With eval_on_each_dataset, the data sets of run->eval are told apart. */
+static hone_status name_eval_parts(hone_run *run)
+{
+    if (!run->options->eval_on_each_dataset || !run->eval)
+        return HONE_OK;
+    run->n_eval_parts = (size_t)hone_dataset_set_count(run->eval);
+    run->eval_parts = hone_calloc(run->n_eval_parts, sizeof *run->eval_parts);
+    if (!run->eval_parts)
+        return HONE_E_NOMEM;
+    for (size_t i = 0; i < run->n_eval_parts; i++)
+        run->eval_parts[i] = (hone_eval_part){ hone_dataset_set_name(run->eval, (int32_t)i), NAN, 0 };
+    return HONE_OK;
+}
+
 /* Data and model, checked against each other. */
 static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_log *log, hone_param_mode mode)
 {
@@ -85,6 +101,7 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     run->data.slots = run->slots;
     HONE_TRY(o->streaming ? hone_stream_create(&run->stream, &run->eval, &run->data)
                           : hone_dataset_load(&run->train, &run->eval, &run->data));
+    HONE_TRY(name_eval_parts(run));
     HONE_TRY(hone_model_load(&run->loaded, run->ctx, run->model_path, &load));
     for (int i = 0; i < 2; i++) {
         const hone_dataset *d = i ? run->eval : run->train;
@@ -171,6 +188,8 @@ void hone_run_close(hone_run *run)
     hone_stream_destroy(&run->stream);
     hone_dataset_destroy(&run->train);
     hone_dataset_destroy(&run->eval);
+    hone_free(run->eval_parts);
+    run->eval_parts = NULL;
     hone_chat_destroy(&run->chat);
     hone_slots_destroy(&run->slots);
     hone_tokenizer_destroy(&run->tokenizer);

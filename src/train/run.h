@@ -29,6 +29,8 @@ typedef struct hone_run {
     hone_dataset_context data;          /* what rows are made into samples with */
     hone_dataset       *train, *eval;   /* `train` is NULL with `stream` */
     hone_stream        *stream;         /* the data is read while it is trained on */
+    hone_eval_part     *eval_parts;     /* [n_eval_parts] the losses of the last evaluation, with eval_on_each_dataset */
+    size_t              n_eval_parts;
     hone_loader        *loader;
     bool                judged;         /* how the data's answers end has been looked at */
     hone_loaded        *loaded;
@@ -55,7 +57,8 @@ void        hone_run_close(hone_run *run);
  */
 hone_status hone_run_train(hone_run *run) HONE_MUST_CHECK;
 
-/* Mean negative log-likelihood per predicted token of a data set, with the run's weights; *tokens is how many. Dropout off. */
+/* Mean negative log-likelihood per predicted token of a data set, with the run's weights; *tokens is how many. Dropout off.
+ * With eval_on_each_dataset `data` is run->eval, and run->eval_parts gets that of each of its data sets. */
 hone_status hone_run_evaluate(hone_run *run, const hone_dataset *data, double *loss, int64_t *tokens) HONE_MUST_CHECK;
 
 #endif /* HONE_TRAIN_RUN_H */

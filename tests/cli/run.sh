@@ -57,6 +57,19 @@ for n in 1 3 8; do
 done
 grep -qE '^\{"loss":[0-9.]+,"tokens":[0-9]+,"perplexity":[0-9.]+\}$' "$tmp/eval-1" || fail "form of the evaluation"
 
+# Each evaluation data set on its own: what an evaluation of that one alone gives.
+head -3 "$llama/train.jsonl" >"$tmp/a.jsonl"; tail -n +4 "$llama/train.jsonl" >"$tmp/b.jsonl"
+printf '{"a": {"file_name": "a.jsonl"}, "b": {"file_name": "b.jsonl"}}' >"$tmp/dataset_info.json"
+evaluate() { "$HONE" eval model_name_or_path="$llama" stage=sft data_format=ids dataset_dir="$tmp" "$@" 2>"$tmp/log" | tail -1; }
+loss() { grep -o "\"$1\":[^,}]*" <<<"$2" | cut -d: -f2; }
+each=$(evaluate eval_dataset=a,b eval_on_each_dataset=true)
+for name in a b; do
+    [ "$(loss "eval_${name}_loss" "$each")" = "$(loss loss "$(evaluate eval_dataset=$name)")" ] || fail "the loss on $name: $each"
+done
+good "$llama" "$tmp/each" max_steps=1 data_format=ids dataset_dir="$tmp" eval_dataset=a,b eval_on_each_dataset=true eval_strategy=steps
+grep -qE '"eval_loss":[0-9.]+,"eval_tokens":[0-9]+,"eval_a_loss":[0-9.]+,"eval_b_loss":[0-9.]+,' "$tmp/each/metrics.jsonl" || fail "losses of each in metrics.jsonl"
+refused 2 "eval_dataset, which is missing" "$llama" "$tmp/x" eval_on_each_dataset=true
+
 # save_only_model: no state; nothing resumes from it, and output_dir is not overwritten in silence.
 good "$llama" "$tmp/only" max_steps=2 save_strategy=steps save_steps=1 save_only_model=true
 [ ! -e "$tmp/only/checkpoint-1/state" ] && [ -f "$tmp/only/checkpoint-1/config.json" ] || fail "save_only_model"
