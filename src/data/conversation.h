@@ -22,6 +22,9 @@ typedef struct hone_conversation {
     int     desirable;          /* feedback (KTO) rows: 1 or 0, the answer is in `chosen`; else -1 */
     double  margin;             /* reward rows: how much better `chosen` is; NaN = not said */
     json_t *tools;              /* array, or NULL */
+    const char *tools_text;     /* the tools as the row spells them where that is a text (for named templates, which read it
+                                   themselves; `tools` is NULL then); borrowed from the row, or NULL */
+    size_t      n_tools_text;
     json_t *template_kwargs;    /* object: further variables of the chat template, or NULL */
     bool    plain;              /* texts without turns: prompt and answer follow one another, no chat template is applied */
     bool    openai;             /* written in OpenAI's dialect, where tool results that follow one another are one turn */

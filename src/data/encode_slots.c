@@ -217,6 +217,7 @@ static hone_status get_tools(talk *t)
 {
     hone_str text = HONE_STR_INIT;
 
+    t->tools = (format_text){ t->c->tools_text, t->c->n_tools_text };
     if (!t->c->tools)
         return HONE_OK;
     hone_json_dump(&text, t->c->tools, true);

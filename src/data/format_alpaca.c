@@ -69,7 +69,7 @@ static hone_status add_answers(hone_conversation *out, const format_row *r)
 
 hone_status format_alpaca_row(hone_conversation *out, const format_row *r)
 {
-    HONE_TRY(format_get_tools(r, r->source->columns.tools, &out->tools));
+    HONE_TRY(format_get_tools(r, r->source->columns.tools, out));
     HONE_TRY(format_get_extras(r, out));
     out->messages = json_array();
     HONE_TRY(add_prompt(out, r));

@@ -31,7 +31,7 @@ format_text format_text_of(const json_t *string);
 hone_status format_get_list(const format_row *r, const char *key, const char *want, hone_conversation *c,
                             json_t **out) HONE_MUST_CHECK;
 /* Tools: an array, an object (a single tool), or the text of one of these. *out is owned, or NULL if there are none. */
-hone_status format_get_tools(const format_row *r, const char *key, json_t **out) HONE_MUST_CHECK;
+hone_status format_get_tools(const format_row *r, const char *key, hone_conversation *out) HONE_MUST_CHECK;
 /* chat_template_kwargs of a row, and the margin of a pair. */
 hone_status format_get_extras(const format_row *r, hone_conversation *c) HONE_MUST_CHECK;
 /* Refuse images, video and audio, and what belongs to them. */

@@ -203,6 +203,12 @@ static hone_status add_call(const reading *g, size_t i, json_t *m)
     hone_status   st = HONE_OK;
 
     HONE_GO(calls ? HONE_OK : HONE_FAIL(HONE_E_NOMEM, "out of memory"));
+    if (g->tags && text && g->r->context->slots) {      /* a named template reads the text itself */
+        HONE_GO(format_set(m, "role", json_string("assistant")));
+        HONE_GO(set_call_text(g, next_index(g), text));
+        HONE_GO(format_append(g->out, json_incref(m)));
+        goto out;
+    }
     HONE_GO(format_read_calls(g->r, i, content, calls, &beside));
     HONE_GO(format_set(m, "role", json_string("assistant")));
     HONE_GO(format_set(m, "content", json_stringn_nocheck(hone_str_c(&beside), beside.len)));
@@ -376,7 +382,7 @@ hone_status format_messages_row(hone_conversation *out, const format_row *r)
         return format_missing(r, key);
     out->messages = json_array();
     HONE_CHECK(out->messages, HONE_E_NOMEM, "out of memory");
-    HONE_TRY(format_get_tools(r, r->source->info ? r->source->columns.tools : "tools", &out->tools));
+    HONE_TRY(format_get_tools(r, r->source->info ? r->source->columns.tools : "tools", out));
     HONE_TRY(format_get_extras(r, out));
     HONE_TRY(get_system(r, &system));
     HONE_TRY(format_add_messages(r, out, out->messages, list, key));

@@ -104,7 +104,7 @@ hone_status format_swift_row(hone_conversation *out, const format_row *r)
     json_t *system, *response;
 
     out->messages = json_array();
-    HONE_TRY(format_get_tools(r, "tools", &out->tools));
+    HONE_TRY(format_get_tools(r, "tools", out));
     HONE_TRY(format_get_extras(r, out));
     HONE_TRY(format_swift_get(r, "system", &system));
     HONE_TRY(want_string(r, "system", system));

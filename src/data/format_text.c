@@ -155,22 +155,49 @@ static hone_status emit(hone_row_result *out, int32_t id)
     return HONE_VEC_PUSH(&out->labels, id);
 }
 
-/* A document: BOS only if the tokenizer adds one, EOS after it. */
-hone_status format_text_row(hone_row_result *out, hone_row_format format, const format_row *r)
+/* LLaMA-Factory's way: no BOS, and the text of EOS is tokenised with the document. Of a Llama 3, that is the end of a text,
+ * not of a turn. */
+static hone_status encode_with_eos(const format_row *r, hone_encoding *tokens, hone_str *text)
+{
+    const hone_options   *o = r->context->options;
+    const hone_tokenizer *tok = r->context->tokenizer;
+    const char           *eos = hone_tokenizer_content(tok, hone_tokenizer_eos(tok)), *end_of_text = "<|end_of_text|>";
+
+    if (o->template && strcmp(o->template, "llama3") == 0
+        && (o->llamafactory_quirks || hone_tokenizer_id(tok, end_of_text) >= 0))
+        eos = end_of_text;
+    if (o->append_eos)
+        hone_str_puts(text, eos);
+    HONE_TRY(hone_str_ok(text));
+    return hone_tokenizer_encode(tok, tokens, hone_str_c(text), text->len, false);
+}
+
+/* BOS only if the tokenizer adds one, EOS behind. */
+static hone_status encode_document(const format_row *r, hone_encoding *tokens, const hone_str *text)
 {
     const hone_tokenizer *tok = r->context->tokenizer;
-    hone_encoding         tokens = { NULL, 0, 0 };
-    hone_status           st = HONE_OK;
-    hone_str              text = HONE_STR_INIT;
+    int32_t               eos = hone_tokenizer_eos(tok);
+
+    HONE_TRY(hone_tokenizer_encode(tok, tokens, hone_str_c(text), text->len, true));
+    if (r->context->options->append_eos && (tokens->len == 0 || tokens->data[tokens->len - 1].id != eos))
+        return HONE_VEC_PUSH(tokens, (hone_token){ eos, (uint32_t)text->len, (uint32_t)text->len });
+    return HONE_OK;
+}
+
+hone_status format_text_row(hone_row_result *out, hone_row_format format, const format_row *r)
+{
+    hone_encoding tokens = { NULL, 0, 0 };
+    hone_status   st = HONE_OK;
+    hone_str      text = HONE_STR_INIT;
 
     HONE_GO(format_check_media(r));
     HONE_GO(get_document(format, r, &text));
-    HONE_GO(hone_tokenizer_encode(tok, &tokens, hone_str_c(&text), text.len, true));
+    if (r->context->slots || r->context->options->llamafactory_quirks)
+        HONE_GO(encode_with_eos(r, &tokens, &text));
+    else
+        HONE_GO(encode_document(r, &tokens, &text));
     for (size_t i = 0; i < tokens.len; i++)
         HONE_GO(emit(out, tokens.data[i].id));
-    if (r->context->options->append_eos &&
-        (tokens.len == 0 || tokens.data[tokens.len - 1].id != hone_tokenizer_eos(tok)))
-        HONE_GO(emit(out, hone_tokenizer_eos(tok)));
 out:
     hone_str_deinit(&text);
     HONE_VEC_DEINIT(&tokens);

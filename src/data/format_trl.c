@@ -66,7 +66,7 @@ hone_status format_trl_row(hone_conversation *out, const format_row *r)
                hone_json_type_name(rejected));
     if (!prompt && !rejected)
         return format_missing(r, strcmp(key, "chosen") == 0 ? "rejected" : "prompt");
-    HONE_TRY(format_get_tools(r, "tools", &out->tools));
+    HONE_TRY(format_get_tools(r, "tools", out));
     HONE_TRY(format_get_extras(r, out));
     out->messages = json_array();
     out->chosen = json_array();

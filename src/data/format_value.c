@@ -91,15 +91,19 @@ static hone_status copy_tools(const format_row *r, const char *key, json_t *valu
     return HONE_OK;
 }
 
-hone_status format_get_tools(const format_row *r, const char *key, json_t **out)
+hone_status format_get_tools(const format_row *r, const char *key, hone_conversation *out)
 {
     json_t      *v = format_get(r, key), *parsed = NULL;
     json_error_t error;
     hone_status  st = HONE_OK;
 
-    *out = NULL;
     if (!v || (json_is_string(v) && json_string_length(v) == 0))
         return HONE_OK;
+    if (json_is_string(v) && r->context->slots) {
+        out->tools_text = json_string_value(v);
+        out->n_tools_text = json_string_length(v);
+        return HONE_OK;
+    }
     if (json_is_string(v)) {
         v = parsed = parse_text(v, &error);
         HONE_CHECK(v, HONE_E_DATA, "%s: \"%s\" is a string that is not JSON: %s", r->where, key, error.text);
@@ -107,7 +111,7 @@ hone_status format_get_tools(const format_row *r, const char *key, json_t **out)
         return format_wrong_type(r, key, "an array of tools, a tool, or a string with one", v);
     }
     if (json_array_size(v) > 0 || json_object_size(v) > 0)
-        st = copy_tools(r, key, v, out);
+        st = copy_tools(r, key, v, &out->tools);
     json_decref(parsed);
     return st;
 }
