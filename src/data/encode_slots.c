@@ -239,6 +239,8 @@ static hone_status read_talk(talk *t, const json_t *tail, size_t skip)
                 HONE_TRY(add_message(t, m, index + i, i));
         }
         index += json_array_size(lists[k]) + (k == 0 ? skip : 0);
+        if (k == 0 && t->c->rejected)
+            HONE_TRY(end_turns(t));
         if (k == 0 && tail)
             t->prompt_turns = t->turns.len;
     }
