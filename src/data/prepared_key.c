@@ -154,6 +154,8 @@ hone_status prepared_key(json_t **out, const hone_dataset_context *c, bool hashe
     hone_options_data_identity(c->options, &options);
     HONE_GO(hone_str_ok(&options));
     HONE_GO(make_text(&text, c->model_dir));
+    if (c->slots && hone_slots_date(c->slots))
+        HONE_GO(put(text, "the date of tool texts (tool_date)", json_string(hone_slots_date(c->slots))));
     HONE_GO(make_sources(&sources, c->options, hashes));
     HONE_GO(put(key, "options", json_string(hone_str_c(&options))));
     HONE_GO(put(key, "text", json_incref(text)));

@@ -57,13 +57,15 @@ static bool makes_samples(const hone_options *o, const option_row *row)
                                         "new_special_tokens_config" };
     bool own = strcmp(row->group, "hone's own") == 0, data = strcmp(row->group, "Data") == 0;
 
+    if (is_one_of(row->name, more, HONE_COUNTOF(more)))     /* some are implemented for data alone */
+        return true;
     if (row->state != STATE_YES && (row->state != STATE_RUN || own))
         return false;
     if (strcmp(row->name, "seed") == 0)
         return o->val_size > 0 || o->interleave_probs.n > 0;
     if (strcmp(row->name, "pack_length") == 0)
         return o->stage == HONE_STAGE_PT;
-    return own || data ? !is_one_of(row->name, none, HONE_COUNTOF(none)) : is_one_of(row->name, more, HONE_COUNTOF(more));
+    return (own || data) && !is_one_of(row->name, none, HONE_COUNTOF(none));
 }
 
 void hone_options_data_identity(const hone_options *o, hone_str *out)

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "io/export.h"
+#include "train/stops.h"
 
 static const char prefix[] = "checkpoint-";
 
@@ -69,8 +70,18 @@ static hone_status export_model(hone_run *run, const char *out, hone_export_mode
     hone_tensor_provider get = { provide, &p };
     hone_export_options  o = { .dtype = (hone_export_dtype)run->options->export_dtype, .mode = mode, .provider = &get,
                                .written = files ? note_file : NULL, .written_arg = files };
+    hone_str             stops = HONE_STR_INIT;
+    hone_export_file     generation;
+    hone_status          st = HONE_OK;
 
-    return hone_model_dir_export(run->loaded->dir, out, &o);
+    HONE_GO(hone_run_generation_config(run, &stops));
+    generation = (hone_export_file){ "generation_config.json", hone_str_c(&stops), stops.len };
+    o.extra = &generation;
+    o.n_extra = stops.len > 0;
+    HONE_GO(hone_model_dir_export(run->loaded->dir, out, &o));
+out:
+    hone_str_deinit(&stops);
+    return st;
 }
 
 hone_status hone_checkpoint_export(hone_run *run, const char *out)

@@ -114,7 +114,8 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     return HONE_OK;
 }
 
-/* A model that learns to end its turns with a token that no tool stops at seems never to end: say so before it is trained. */
+/* A model that learns to end its turns with a token that no tool stops at seems never to end: say so before it is trained. The
+ * stop tokens of a named template are listed in what is written (train/stops.h). */
 static hone_status check_terminator(const hone_run *run, const hone_dataset *samples)
 {
     const hone_dataset_report *data = hone_dataset_get_report(samples);
@@ -123,7 +124,7 @@ static hone_status check_terminator(const hone_run *run, const hone_dataset *sam
     hone_str     token = HONE_STR_INIT;
     int32_t      id = data->end_label;
 
-    if (run->options->stage != HONE_STAGE_SFT || (!run->chat && !run->slots) || 2 * data->end_count <= hone_dataset_len(samples))
+    if (run->options->stage != HONE_STAGE_SFT || !run->chat || 2 * data->end_count <= hone_dataset_len(samples))
         return HONE_OK;
     HONE_GO(hone_model_dir_eos_ids(&eos, run->loaded->dir));
     for (size_t i = 0; i < eos.len; i++)
