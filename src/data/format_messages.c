@@ -146,8 +146,14 @@ static hone_status set_call_text(const reading *g, size_t index, const char *tex
     return HONE_OK;
 }
 
+/* LLaMA-Factory reads nothing but role and content of a ShareGPT message; with its templates, nor does hone. */
+static bool is_bare(const reading *g)
+{
+    return g->tags && g->r->context->slots && !format_is_openai(g->r->source);
+}
+
 /* The message without what it is called here, and with what chat templates call it. *out is owned. */
-static hone_status rename_keys(const json_t *m, const char *role, const char *role_key, json_t *content,
+static hone_status rename_keys(const reading *g, const json_t *m, const char *role, const char *role_key, json_t *content,
                                const char *content_key, int loss, json_t **out)
 {
     const char *key;
@@ -157,7 +163,7 @@ static hone_status rename_keys(const json_t *m, const char *role, const char *ro
     HONE_TRY(format_set(*out, "role", json_string_nocheck(role)));
     if (content)
         HONE_TRY(format_set(*out, "content", json_incref(content)));
-    json_object_foreach((json_t *)m, key, v)
+    json_object_foreach(is_bare(g) ? NULL : (json_t *)m, key, v)
         if (strcmp(key, role_key) != 0 && strcmp(key, content_key) != 0 && strcmp(key, "loss_scale") != 0 &&
             !json_object_get(*out, key))
             HONE_TRY(format_set(*out, key, json_incref(v)));
@@ -251,9 +257,9 @@ static hone_status add_named(const reading *g, json_t *m, size_t i, const char *
     if (role != call_role && json_is_array(content) && format_has_call_blocks(content))
         return format_add_blocks(g->r, i, role, content, loss, g->out);
     if (role != call_role && strcmp(role_key, "role") == 0 && strcmp(content_key, "content") == 0 &&
-        strcmp(role, tag) == 0 && !json_object_get(m, "loss_scale"))
+        strcmp(role, tag) == 0 && !json_object_get(m, "loss_scale") && !is_bare(g))
         return format_append(g->out, json_incref(m));
-    st = rename_keys(m, role, role_key, content, content_key, loss, &copy);
+    st = rename_keys(g, m, role, role_key, content, content_key, loss, &copy);
     if (st == HONE_OK)
         st = role == call_role ? add_call(g, i, copy) : format_append(g->out, json_incref(copy));
     json_decref(copy);

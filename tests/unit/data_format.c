@@ -618,6 +618,42 @@ static void documents(void **state)
     refuse_described(described("alpaca", true), "{}", HONE_E_USAGE, "preference pairs");
 }
 
+static void ids_as_given(void **state)
+{
+    (void)state;
+    expect("{\"input_ids\": [64, 65, 66]}", "[abc]");
+    expect("{\"input_ids\": [64, 65, 66], \"labels\": [-100, 65, -100]}", "a[b]c");
+    expect("{\"input_ids\": [64, 65], \"labels\": null, \"messages\": 5}", "[ab]");
+    stage = HONE_STAGE_KTO;
+    refuse("{\"input_ids\": [64, 65]}", HONE_E_USAGE, "rows of input_ids go with stage: sft and pt");
+}
+
+/* A tokenizer whose PAD is its EOS: the EOS of a document, and of a completion, keeps its label. */
+static void padding_is_no_id(void **state)
+{
+    static const char config[] = "{\"bos_token\": \"<s>\", \"eos_token\": \"</s>\", \"pad_token\": \"</s>\"}";
+    const char       *dir = t_temp_dir();
+    char             *to = hone_path_join(dir, "tokenizer.json"), *conf = hone_path_join(dir, "tokenizer_config.json"), *text;
+    hone_tokenizer   *usual = tok;
+    size_t            n;
+
+    (void)state;
+    T_OK(hone_file_read_all(&text, &n, TEMPLATES "/tokenizer/tokenizer.json"));
+    T_OK(hone_file_write_all(to, text, n));
+    T_OK(hone_file_write_all(conf, config, strlen(config)));
+    T_OK(hone_tokenizer_load(&tok, dir));
+    assert_int_equal(hone_tokenizer_pad(tok), hone_tokenizer_eos(tok));
+    expect("{\"prompt\": \"x\", \"completion\": \"y\"}", "x[y</s>]");
+    stage = HONE_STAGE_PT;
+    expect("{\"text\": \"x\"}", "[x</s>]");
+    T_OK(hone_dir_remove(dir));
+    hone_tokenizer_destroy(&tok);
+    tok = usual;
+    hone_free(text);
+    hone_free(conf);
+    hone_free(to);
+}
+
 /* ---- options ---- */
 
 static void the_default_system(void **state)
@@ -707,6 +743,8 @@ int main(void)
         cmocka_unit_test_setup(feedback, start),
         cmocka_unit_test_setup(described_rows, start),
         cmocka_unit_test_setup(documents, start),
+        cmocka_unit_test_setup(ids_as_given, start),
+        cmocka_unit_test_setup(padding_is_no_id, start),
         cmocka_unit_test_setup(the_default_system, start),
         cmocka_unit_test_setup(thinking_on_and_off, start),
         cmocka_unit_test_setup(variables_reach_the_template, start),
