@@ -57,8 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o->stage = stages[size % HONE_COUNTOF(stages)];
     json_object_foreach(info, key, value)
         find(o, key);
-    json_array_foreach(info, i, value)
-        find(o, json_is_string(json_object_get(value, "dataset_name")) ? json_string_value(json_object_get(value, "dataset_name")) : "x");
+    json_array_foreach(info, i, value) {
+        key = json_string_value(json_object_get(value, "dataset_name"));
+        find(o, key ? key : "x");
+    }
     find(o, "none");
     find(o, "mine#3");
     json_decref(info);

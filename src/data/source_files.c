@@ -118,13 +118,13 @@ static hone_status match_entries(source_paths *out, const char *dir, const char 
 {
     hone_status st = HONE_OK;
     bool        deep = strcmp(part, "**") == 0;
+    const char *from = *dir ? dir : ".";
     char      **names, *path = NULL;
     size_t      n;
 
-    if (hone_dir_list(&names, &n, *dir ? dir : ".") != HONE_OK) {     /* not a folder, or not ours to read: no match */
-        hone_status_clear();
+    if (!hone_path_is_dir(from))
         return HONE_OK;
-    }
+    HONE_TRY(hone_dir_list(&names, &n, from));
     for (size_t i = 0; i < n; i++) {
         if (deep ? names[i][0] == '.' : fnmatch(part, names[i], FNM_PERIOD) != 0)
             continue;

@@ -455,6 +455,42 @@ static void long_rows(void **state)
     hone_str_deinit(&got);
 }
 
+/* ---- faults ---- */
+
+static void running_out_of_memory_is_an_error(void **state)
+{
+    hone_str bytes = HONE_STR_INIT, rows = HONE_STR_INIT;
+
+    (void)state;
+    gzip(&bytes, "a,b\n\"x\"\"\",2\n", 12);
+    write_bytes("a.csv.gz", bytes.data, bytes.len);
+    for (int64_t n = 0;; n++) {
+        hone_reader *r = NULL;
+        hone_status  st;
+        bool         reached;
+        int64_t      count;
+
+        hone_str_deinit(&rows);
+        hone_mem_fail_at(n);
+        st = hone_reader_open(&r, path_of("a.csv.gz"));
+        if (st == HONE_OK)
+            st = read_all(&rows, &count, r, 10, 100);
+        reached = hone_mem_fail_reached();
+        hone_mem_fail_at(-1);
+        hone_reader_close(&r);
+        if (!reached) {
+            T_OK(st);
+            assert_true(n > 5);
+            assert_string_equal(hone_str_c(&rows), "2:{\"a\":\"x\\\"\",\"b\":\"2\"};");
+            break;
+        }
+        if (!rows.failed)       /* the test's own text */
+            T_STATUS(st, HONE_E_NOMEM);
+    }
+    hone_str_deinit(&bytes);
+    hone_str_deinit(&rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -462,7 +498,7 @@ int main(void)
         cmocka_unit_test(broken_json),          cmocka_unit_test(csv_records),       cmocka_unit_test(broken_csv),
         cmocka_unit_test(archives),             cmocka_unit_test(archives_of_archives),
         cmocka_unit_test(a_wide_zstd_window),   cmocka_unit_test(names_and_contents), cmocka_unit_test(what_is_no_file),
-        cmocka_unit_test(long_rows),
+        cmocka_unit_test(long_rows),            cmocka_unit_test(running_out_of_memory_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

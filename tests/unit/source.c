@@ -380,12 +380,45 @@ static void swift_entries(void **state)
     T_ERROR_HAS("entry 0 must be an object");
 }
 
+/* ---- faults ---- */
+
+static void running_out_of_memory_is_an_error(void **state)
+{
+    static const char yaml[] = "finetuning_type: full\ndataset: 'mine, d, d/**/*.jsonl, d/a.jsonl#3'\ndataset_dir: .\n";
+    hone_options     *o;
+
+    (void)state;
+    folder("d");
+    put("d/a.jsonl", "");
+    put("dataset_info.json", "{\"mine\": {\"file_name\": \"d\"}}");
+    T_OK(hone_options_load_text(&o, yaml, strlen(yaml), "test"));
+    for (int64_t n = 0;; n++) {
+        hone_status st;
+        bool        reached;
+
+        hone_sources_deinit(&found);
+        hone_mem_fail_at(n);
+        st = hone_sources_find(&found, &o->dataset, o);
+        reached = hone_mem_fail_reached();
+        hone_mem_fail_at(-1);
+        if (!reached) {
+            T_OK(st);
+            assert_int_equal(found.len, 4);
+            assert_true(n > 20);
+            break;
+        }
+        T_STATUS(st, HONE_E_NOMEM);
+    }
+    hone_options_destroy(&o);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(files_and_folders), CASE(patterns), CASE(paths_that_lead_nowhere), CASE(swift_endings), CASE(columns_and_tags),
         CASE(entries_that_are_refused), CASE(pairs_are_for_their_stages), CASE(files_of_entries), CASE(swift_entries),
+        CASE(running_out_of_memory_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
