@@ -197,6 +197,59 @@ static void data_commands_take_other_recipes(void **state)
     T_ERROR_HAS("new_special_tokens_config");
 }
 
+static void probabilities_of_mixing(void **state)
+{
+    hone_options *o;
+
+    (void)state;
+    refused(FULL "dataset: [a, b]\ninterleave_probs: [0.5, 0.5]\n", HONE_E_USAGE, "mix_strategy: concat does not");
+#define TWO FULL "dataset: [a, b]\nmix_strategy: interleave_over\n"
+    refused(TWO "interleave_probs: [0.5, 0.2, 0.3]\n", HONE_E_USAGE, "3 numbers for 2 data sets (dataset)");
+    refused(TWO "eval_dataset: c\ninterleave_probs: [0.5, 0.5]\n", HONE_E_USAGE, "2 numbers for 1 data sets (eval_dataset)");
+    refused(TWO "interleave_probs: [0.5, 0.4]\n", HONE_E_USAGE, "c.yaml:4: interleave_probs sum to 0.9, not to 1");
+    refused(TWO "interleave_probs: [-0.5, 1.5]\n", HONE_E_USAGE, "\"-0.5\" is no number from 0 to 1");
+    refused(TWO "interleave_probs: [x, 1]\n", HONE_E_USAGE, "\"x\" is no number");
+    refused(TWO "interleave_probs: [nan, 1]\n", HONE_E_USAGE, "is no number");
+    refused(TWO "interleave_probs: [0, 1]\n", HONE_E_USAGE, "is never through");
+    refused(FULL "dataset: a\neval_on_each_dataset: true\n", HONE_E_USAGE, "eval_dataset, which is missing");
+    T_OK(load(&o, TWO "interleave_probs: 0.7, 0.3\n"));
+    hone_options_destroy(&o);
+    T_OK(load(&o, FULL "dataset: [a, b]\nmix_strategy: interleave_under\ninterleave_probs: [0, 1]\n"));
+    hone_options_destroy(&o);
+}
+
+/* What samples are made with, and nothing else. */
+static void identity_of_data(void **state)
+{
+    static const struct { const char *yaml; bool differs; } options[] = {
+        { "learning_rate: 1\n", false }, { "seed: 7\n", false }, { "tokenized_path: x\n", false }, { "pack_length: 4096\n", false },
+        { "dataset_dir: x\n", false }, { "global_batch_size: 8\n", false }, { "packing_strategy: greedy\n", false },
+        { "cutoff_len: 100\n", true }, { "val_size: 3\n", true }, { "bad_rows: drop\n", true }, { "eval_dataset: b\n", true },
+        { "mask_history: true\n", true }, { "stage: pt\n", true }, { "split_special_tokens: true\n", true },
+        { "enable_thinking: true\n", true },       /* set: chat templates are given it */
+    };
+    hone_options *o;
+    hone_str      plain = HONE_STR_INIT;
+
+    (void)state;
+    T_OK(load(&o, FULL "dataset: a\n"));
+    hone_options_data_identity(o, &plain);
+    hone_options_destroy(&o);
+    for (size_t i = 0; i < HONE_COUNTOF(options); i++) {
+        hone_str other = HONE_STR_INIT, yaml = HONE_STR_INIT;
+
+        hone_str_printf(&yaml, FULL "dataset: a\n%s", options[i].yaml);
+        T_OK(load(&o, yaml.data));
+        hone_options_data_identity(o, &other);
+        if ((strcmp(plain.data, other.data) != 0) != options[i].differs)
+            fail_msg("%s", options[i].yaml);
+        hone_options_destroy(&o);
+        hone_str_deinit(&other);
+        hone_str_deinit(&yaml);
+    }
+    hone_str_deinit(&plain);
+}
+
 static void contradictions(void **state)
 {
     (void)state;
@@ -409,7 +462,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_llamafactorys), cmocka_unit_test(yaml_1_1_typing),
         cmocka_unit_test(bad_files_name_the_place), cmocka_unit_test(aliases_work_and_bombs_do_not),
-        cmocka_unit_test(what_changes_the_result_is_refused_by_name), cmocka_unit_test(data_commands_take_other_recipes), cmocka_unit_test(contradictions),
+        cmocka_unit_test(what_changes_the_result_is_refused_by_name), cmocka_unit_test(data_commands_take_other_recipes),
+        cmocka_unit_test(probabilities_of_mixing), cmocka_unit_test(identity_of_data), cmocka_unit_test(contradictions),
         cmocka_unit_test(later_sources_win), cmocka_unit_test(bad_command_lines), cmocka_unit_test(a_training_run_needs_more),
         cmocka_unit_test(the_resolved_config_loads_again), cmocka_unit_test(identity_is_what_the_weights_depend_on),
         cmocka_unit_test(help_and_docs), cmocka_unit_test(out_of_memory_is_an_error),
