@@ -9,8 +9,15 @@ typedef struct region {
     size_t begin, end;      /* from its first byte to where the next message begins */
     size_t own_end;         /* end of what was written while working on it */
     bool   known;           /* it was seen being worked on; otherwise only its copied bytes are known */
-    bool   cut;             /* a later message's content follows on this one's turn */
 } region;
+
+/* The header of the assistant messages that follow a message of one role. */
+typedef struct known_header {
+    const char *role;           /* "" = they are the first message */
+    hone_str    header;         /* empty: not known to be the same for all of them */
+    int32_t     first, last;    /* of these messages */
+    size_t      n;
+} known_header;
 
 typedef struct finder {
     const chat_job             *job;
@@ -19,6 +26,7 @@ typedef struct finder {
     size_t                      limit;      /* where the generation prompt begins, or the text's end */
     hone_str                    end_header; /* what a generation prompt adds after the whole conversation */
     hone_str                    used_header;    /* the header found for an earlier message */
+    HONE_VEC(known_header)      known;
 } finder;
 
 static size_t span_begin(const hone_template_output *o, size_t i) { return i ? o->spans.data[i - 1].end : 0; }
@@ -36,42 +44,56 @@ static bool is_other(const hone_template_span *s, int32_t msg)
     return (s->source > msg && !s->role) || (s->work >= 0 && s->work != msg) || (s->work < 0 && s->source >= 0 && s->source != msg);
 }
 
-/* The run of the message's bytes that holds most of its content (a template may mention it elsewhere too). */
-static bool find_region(const finder *f, region *r, int32_t msg)
+/* The run of the message's bytes that begins with span *i, which is moved past it; the bytes of content in it. */
+static size_t read_run(const finder *f, region *r, int32_t msg, size_t *i)
+{
+    const hone_template_output *o = f->full;
+    size_t content = 0;
+
+    *r = (region){ .begin = span_begin(o, *i) };
+    for (; *i < o->spans.len && !is_other(&o->spans.data[*i], msg); ++*i) {
+        const hone_template_span *s = &o->spans.data[*i];
+
+        if (belongs(s, msg)) {
+            r->own_end = s->end;
+            r->known |= s->work == msg;
+        }
+        if (copied_from(s, msg))
+            content += s->end - span_begin(o, *i);
+    }
+    r->end = span_begin(o, *i);
+    return content;
+}
+
+static void limit_region(const finder *f, region *r)
+{
+    r->end = HONE_MAX(HONE_MIN(r->end, f->limit), r->begin);
+    r->own_end = HONE_MIN(r->own_end, r->end);
+}
+
+/* The run of the message's bytes that holds most of its content (a template may mention it elsewhere too); `next`: the span
+ * behind it. */
+static bool find_region(const finder *f, region *r, int32_t msg, size_t *next)
 {
     const hone_template_output *o = f->full;
     size_t best = 0, n = o->spans.len;
-    bool   found = false;
 
-    *r = (region){ 0 };
     for (size_t i = 0; i < n; ) {
-        size_t  content = 1, j = i;
-        region  run = { .begin = span_begin(o, i) };
+        region run;
+        size_t content;
 
         if (!belongs(&o->spans.data[i], msg)) {
             i++;
             continue;
         }
-        for (; j < n && !is_other(&o->spans.data[j], msg); j++) {
-            const hone_template_span *s = &o->spans.data[j];
-
-            if (belongs(s, msg)) {
-                run.own_end = s->end;
-                run.known |= s->work == msg;
-            }
-            if (copied_from(s, msg))
-                content += s->end - span_begin(o, j);
-        }
-        run.end = span_begin(o, j);
-        run.cut = j < n && o->spans.data[j].work == msg;
+        content = 1 + read_run(f, &run, msg, &i);
         if (content > best) {
             best = content;
             *r = run;
-            found = true;
+            *next = i;
         }
-        i = j;
     }
-    if (!found)
+    if (!best)
         return false;
     for (size_t i = 0; !r->known && i <= n; i++) {      /* its header may lie before the first byte that is surely its own */
         if (i == n || span_begin(o, i) >= r->begin) {
@@ -81,8 +103,7 @@ static bool find_region(const finder *f, region *r, int32_t msg)
             break;
         }
     }
-    r->end = HONE_MAX(HONE_MIN(r->end, f->limit), r->begin);
-    r->own_end = HONE_MIN(r->own_end, r->end);
+    limit_region(f, r);
     return true;
 }
 
@@ -190,93 +211,193 @@ static size_t span_start(finder *f, const region *r, int32_t msg, const hone_str
     return back_to_boundary(f, r->begin, at);
 }
 
-/* The first, or the last, special token within [from, to); NULL if there is none. */
-static const hone_token *find_special(const finder *f, size_t from, size_t to, bool last)
+static bool is_special(const finder *f, size_t token)
 {
-    const hone_token *found = NULL;
-
-    for (size_t i = 0; i < f->tokens->len && f->tokens->data[i].begin < to; i++) {
-        const hone_token *t = &f->tokens->data[i];
-
-        if (t->begin < from || !hone_tokenizer_is_special(f->job->chat->tok, t->id))
-            continue;
-        if (!last)
-            return t;
-        if (t->end <= to)
-            found = t;
-    }
-    return found;
+    return hone_tokenizer_is_special(f->job->chat->tok, f->tokens->data[token].id);
 }
 
-/* How far the turn goes that a later message's content continues: what the template also writes without that message. */
-static hone_status end_of_own_bytes(const finder *f, const region *r, int32_t msg, size_t *end)
+/* The end of the run of special tokens from token i on that the template wrote while working on the message: what closes the
+ * answer may be followed at once by what closes the turn. */
+static size_t last_terminator(const finder *f, const region *r, size_t i)
 {
-    hone_template_output alone = { 0 };
-    hone_status          st = chat_render_text(f->job, &alone, (size_t)msg + 1, false);
+    size_t end = f->tokens->data[i].end;
 
-    *end = r->own_end;
-    if (st == HONE_OK) {
-        size_t same = common_prefix(hone_str_c(&alone.text), alone.text.len, hone_str_c(&f->full->text), r->own_end);
+    for (i++; i < f->tokens->len && f->tokens->data[i].begin == end && f->tokens->data[i].end <= r->own_end && is_special(f, i); i++)
+        end = f->tokens->data[i].end;
+    return end;
+}
 
-        *end = r->begin;
-        for (size_t i = 0; i < f->tokens->len && f->tokens->data[i].end <= same; i++)    /* whole tokens of it */
-            *end = HONE_MAX(*end, f->tokens->data[i].end);
-    } else if (st == HONE_E_DATA || st == HONE_E_UNSUPPORTED) {
-        st = HONE_OK;
+/* The first token that begins at or after `at`. */
+static size_t token_at(const finder *f, size_t at)
+{
+    size_t lo = 0, hi = f->tokens->len;
+
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+
+        if (f->tokens->data[mid].begin < at)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
-    hone_status_clear();
-    hone_template_output_deinit(&alone);
+    return lo;
+}
+
+static size_t span_end(const finder *f, const region *r, int32_t msg, size_t start)
+{
+    size_t last = last_copied(f, msg, start, r->end), end = 0;
+
+    if (last == start) {        /* no content: what is special in between may be part of the answer's form, the last one ends it */
+        for (size_t i = token_at(f, start); i < f->tokens->len && f->tokens->data[i].end <= r->own_end; i++)
+            if (is_special(f, i))
+                end = f->tokens->data[i].end;
+        if (end)
+            return end;
+    }
+    for (size_t i = token_at(f, last); i < f->tokens->len && f->tokens->data[i].begin < r->end; i++)
+        if (is_special(f, i))
+            return last_terminator(f, r, i);
+    return HONE_MAX(HONE_MAX(r->own_end, last), start);
+}
+
+static hone_status use_header(finder *f, const hone_str *header)
+{
+    hone_str_clear(&f->used_header);
+    hone_str_append(&f->used_header, header->data, header->len);
+    return hone_str_ok(&f->used_header);
+}
+
+/* Where the span of a message starts, and the header that was found there by rendering the messages before it. */
+static hone_status measured_start(finder *f, size_t *start, hone_str *header, const region *r, int32_t msg)
+{
+    hone_template_output prompted = { 0 };
+    hone_status          st = header_after(f->job, header, &prompted, (size_t)msg);
+
+    if (st == HONE_OK)
+        *start = span_start(f, r, msg, header, &prompted.text);
+    hone_template_output_deinit(&prompted);
     return st;
 }
 
-static bool is_blank(const finder *f, size_t from, size_t to)
+static const char *role_of(const json_t *messages, int32_t i)
 {
-    while (from < to && strchr(" \t\r\n", hone_str_c(&f->full->text)[from]))
-        from++;
-    return from >= to;
+    const char *role = i < 0 ? NULL : json_string_value(json_object_get(json_array_get(messages, (size_t)i), "role"));
+
+    return role ? role : "";
 }
 
-static hone_status span_end(const finder *f, const region *r, int32_t msg, size_t start, size_t *end)
-{
-    size_t            last = last_copied(f, msg, start, r->end), own = r->own_end;
-    const hone_token *t;
+static bool by_assistant(const json_t *messages, int32_t i) { return strcmp(role_of(messages, i), "assistant") == 0; }
 
-    if (r->cut)
-        HONE_TRY(end_of_own_bytes(f, r, msg, &own));
-    t = r->known ? find_special(f, last, own, true) : NULL;
-    if (t && !is_blank(f, t->end, own)) {       /* a mark inside of what is written, not behind it */
-        *end = own;
-        return HONE_OK;
+static known_header *header_of(const finder *f, int32_t msg)
+{
+    const char *role = role_of(f->job->messages, msg - 1);
+
+    for (size_t i = 0; i < f->known.len; i++)
+        if (strcmp(f->known.data[i].role, role) == 0)
+            return &f->known.data[i];
+    return NULL;
+}
+
+/* A long conversation is not rendered again for each of its turns: where the first and the last of the turns that follow a
+ * message of one role have the same header, the others have it too. */
+static hone_status learn_header(finder *f, known_header *k)
+{
+    const int32_t ends[2] = { k->first, k->last };
+    hone_str      headers[2] = { HONE_STR_INIT, HONE_STR_INIT };
+    size_t        start = 0, next;
+    bool          same = k->n > 2;
+    hone_status   st = HONE_OK;
+    region        r;
+
+    for (int i = 0; i < 2 && same; i++) {
+        same = find_region(f, &r, ends[i], &next) && r.known;
+        if (same)
+            HONE_GO(measured_start(f, &start, &headers[i], &r, ends[i]));
+        same = same && headers[i].len && start == r.begin + headers[i].len && text_is(f, r.begin, r.end, &headers[i]);
     }
-    if (!t)
-        t = find_special(f, last, r->end, false);
-    *end = t ? t->end : HONE_MAX(HONE_MAX(own, last), start);
+    if (same && headers[0].len == headers[1].len && memcmp(headers[0].data, headers[1].data, headers[0].len) == 0) {
+        hone_str_append(&k->header, headers[0].data, headers[0].len);
+        st = hone_str_ok(&k->header);
+    }
+out:
+    hone_str_deinit(&headers[0]);
+    hone_str_deinit(&headers[1]);
+    return st;
+}
+
+static hone_status learn_headers(finder *f)
+{
+    int32_t n = (int32_t)json_array_size(f->job->messages);
+
+    for (int32_t i = 0; i < n; i++) {
+        known_header *k;
+
+        if (!by_assistant(f->job->messages, i))
+            continue;
+        k = header_of(f, i);
+        if (!k) {
+            HONE_TRY(HONE_VEC_PUSH(&f->known, (known_header){ .role = role_of(f->job->messages, i - 1), .first = i }));
+            k = &f->known.data[f->known.len - 1];
+        }
+        k->last = i;
+        k->n++;
+    }
+    for (size_t i = 0; i < f->known.len; i++)
+        HONE_TRY(learn_header(f, &f->known.data[i]));
+    return HONE_OK;
+}
+
+/* What a template writes of the message behind results of tools that it put on the message's turn. */
+static hone_status find_rest(finder *f, chat_spans *out, int32_t msg, size_t next)
+{
+    const hone_template_output *o = f->full;
+
+    while (next < o->spans.len) {
+        chat_span span = { .message = msg };
+        region    r;
+        size_t    content;
+
+        if (!belongs(&o->spans.data[next], msg)) {
+            next++;
+            continue;
+        }
+        content = read_run(f, &r, msg, &next);
+        limit_region(f, &r);
+        if (!r.known || !content)
+            continue;
+        span.begin = first_content(f, msg, r.begin, r.end);
+        span.end = span_end(f, &r, msg, span.begin);
+        if (span.end > span.begin)
+            HONE_TRY(HONE_VEC_PUSH(out, span));
+    }
     return HONE_OK;
 }
 
 static hone_status find_message(finder *f, chat_spans *out, int32_t msg)
 {
-    hone_template_output prompted = { 0 };
-    hone_str             header = HONE_STR_INIT;
-    chat_span            span = { .message = msg };
-    hone_status          st = HONE_OK;
-    region               r;
+    const known_header *k = header_of(f, msg);
+    hone_str            header = HONE_STR_INIT;
+    chat_span           span = { .message = msg };
+    hone_status         st = HONE_OK;
+    size_t              next = 0;
+    region              r;
 
-    if (!find_region(f, &r, msg))
+    if (!find_region(f, &r, msg, &next))
         return HONE_OK;
-    HONE_GO(header_after(f->job, &header, &prompted, (size_t)msg));
-    span.begin = span_start(f, &r, msg, &header, &prompted.text);
-    HONE_GO(span_end(f, &r, msg, span.begin, &span.end));
-    if (header.len && span.begin == r.begin + header.len) {
-        hone_str_clear(&f->used_header);
-        hone_str_append(&f->used_header, header.data, header.len);
-        HONE_GO(hone_str_ok(&f->used_header));
+    if (r.known && text_is(f, r.begin, r.end, &k->header)) {
+        span.begin = r.begin + k->header.len;
+        HONE_GO(use_header(f, &k->header));
+    } else {
+        HONE_GO(measured_start(f, &span.begin, &header, &r, msg));
+        if (header.len && span.begin == r.begin + header.len)
+            HONE_GO(use_header(f, &header));
     }
+    span.end = span_end(f, &r, msg, span.begin);
     if (span.end > span.begin)
         HONE_GO(HONE_VEC_PUSH(out, span));
+    HONE_GO(find_rest(f, out, msg, next));
 out:
     hone_str_deinit(&header);
-    hone_template_output_deinit(&prompted);
     return st;
 }
 
@@ -310,13 +431,6 @@ static void keep_in_order(chat_spans *spans)
     }
 }
 
-static bool by_assistant(const json_t *messages, size_t i)
-{
-    const char *role = json_string_value(json_object_get(json_array_get(messages, i), "role"));
-
-    return role && strcmp(role, "assistant") == 0;
-}
-
 hone_status chat_find_spans(const chat_job *job, chat_spans *out, const hone_template_output *full,
                             const hone_encoding *tokens)
 {
@@ -330,11 +444,15 @@ hone_status chat_find_spans(const chat_job *job, chat_spans *out, const hone_tem
     HONE_GO(header_after(job, &f.end_header, &scratch, n));
     if (job->options->generation_prompt)
         f.limit -= HONE_MIN(f.end_header.len, f.limit);
-    for (size_t i = 0; i < n; i++)
+    HONE_GO(learn_headers(&f));
+    for (int32_t i = 0; i < (int32_t)n; i++)
         if (by_assistant(job->messages, i))
-            HONE_GO(find_message(&f, out, (int32_t)i));
+            HONE_GO(find_message(&f, out, i));
     keep_in_order(out);
 out:
+    for (size_t i = 0; i < f.known.len; i++)
+        hone_str_deinit(&f.known.data[i].header);
+    HONE_VEC_DEINIT(&f.known);
     hone_str_deinit(&f.end_header);
     hone_str_deinit(&f.used_header);
     hone_template_output_deinit(&scratch);

@@ -144,7 +144,9 @@ typedef struct tpl_macro {
 typedef struct tpl_loop {
     const tpl_node *node;
     tpl_scope      *scope;      /* around the loop */
-    tpl_list       *items;
+    tpl_iter       *it;         /* what gives further items */
+    bool            exhausted;  /* it has no more */
+    tpl_list       *items;      /* those fetched so far */
     int64_t         index0;
     int             depth0;
     bool            has_changed;
@@ -168,6 +170,7 @@ hone_status tpl_new_macro(tpl_rt *rt, tpl_value *out, const tpl_node *n) HONE_MU
 hone_status tpl_bind_rest(tpl_rt *rt, const tpl_node *n, const tpl_call *call, uint32_t used) HONE_MUST_CHECK;
 hone_status tpl_call_macro(tpl_rt *rt, tpl_value *out, const tpl_macro *m, const tpl_call *call) HONE_MUST_CHECK;
 hone_status tpl_run_loop(tpl_rt *rt, const tpl_node *n, tpl_value iterable, int depth0) HONE_MUST_CHECK;
+hone_status tpl_loop_length(tpl_rt *rt, int64_t *out, tpl_loop *loop) HONE_MUST_CHECK;
 hone_status tpl_loop_attr(tpl_rt *rt, tpl_value *out, tpl_value loop, const tpl_str *name) HONE_MUST_CHECK;
 hone_status tpl_macro_attr(tpl_rt *rt, tpl_value *out, tpl_value macro, const tpl_str *name) HONE_MUST_CHECK;
 /* Run the node's body in its own scope with its output kept as a string. */

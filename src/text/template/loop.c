@@ -3,29 +3,39 @@
 
 #include "text/template/ast.h"
 
-/* Items that pass the loop's own filter. */
-static hone_status loop_items(tpl_rt *rt, tpl_list **out, const tpl_node *n, tpl_value iterable)
+/* Fetch items that pass the loop's own filter until there are more than `index` or no others. They are fetched as late as
+ * they are needed, since the filter may look at what the rounds before have set. */
+static hone_status fetch(tpl_rt *rt, tpl_loop *loop, int64_t index)
 {
-    tpl_scope *scope = rt->scope;
-    tpl_iter  *it;
-    tpl_value  v, keep = tpl_bool(true);
-    bool       done;
+    const tpl_node *n = loop->node;
+    tpl_scope      *scope = rt->scope;
+    uint32_t        at = rt->at;
 
-    HONE_TRY(tpl_iterate(rt, &it, iterable));
-    HONE_TRY(tpl_new_list(rt, out, 0));
-    for (;;) {
-        HONE_TRY(tpl_next(rt, it, &v, &done));
-        if (done)
-            return HONE_OK;
+    while (!loop->exhausted && loop->items->len <= index) {
+        tpl_value v, keep = tpl_bool(true);
+
+        HONE_TRY(tpl_next(rt, loop->it, &v, &loop->exhausted));
+        if (loop->exhausted)
+            break;
         if (n->c) {
+            rt->scope = loop->scope;
             HONE_TRY(tpl_push_scope(rt, NULL));
             HONE_TRY(tpl_assign(rt, n->a, v));
             HONE_TRY(tpl_eval(rt, &keep, n->c));
             rt->scope = scope;
+            rt->at = at;
         }
         if (tpl_truthy(keep))
-            HONE_TRY(tpl_push(rt, *out, v));
+            HONE_TRY(tpl_push(rt, loop->items, v));
     }
+    return HONE_OK;
+}
+
+hone_status tpl_loop_length(tpl_rt *rt, int64_t *out, tpl_loop *loop)
+{
+    HONE_TRY(fetch(rt, loop, UINT32_MAX));
+    *out = loop->items->len;
+    return HONE_OK;
 }
 
 /* A round of a loop over no messages (over indices, say) that wrote content of one message only, besides that of the message
@@ -80,8 +90,12 @@ hone_status tpl_run_loop(tpl_rt *rt, const tpl_node *n, tpl_value iterable, int 
     rt->at = n->b->pos;
     TPL_ALLOC(loop, rt, 1);
     *loop = (tpl_loop){ .node = n, .scope = scope, .depth0 = depth0 };
-    HONE_TRY(loop_items(rt, &loop->items, n, iterable));
-    for (; loop->index0 < loop->items->len; loop->index0++) {
+    HONE_TRY(tpl_iterate(rt, &loop->it, iterable));
+    HONE_TRY(tpl_new_list(rt, &loop->items, 0));
+    for (;; loop->index0++) {
+        HONE_TRY(fetch(rt, loop, loop->index0));
+        if (loop->index0 >= loop->items->len)
+            break;
         HONE_TRY(loop_round(rt, n, loop));
         completed |= rt->ctl == TPL_GO_ON;
         if (rt->ctl == TPL_BREAK)
@@ -117,40 +131,69 @@ static hone_status loop_changed(tpl_rt *rt, tpl_value *out, tpl_value self, cons
     return HONE_OK;
 }
 
-hone_status tpl_loop_attr(tpl_rt *rt, tpl_value *out, tpl_value v, const tpl_str *name)
+static bool numbered_attr(tpl_value *out, const tpl_loop *loop, const tpl_str *name)
 {
-    static const tpl_builtin methods[] = { { "cycle", "*", 0, loop_cycle, 0 }, { "changed", "*", 0, loop_changed, 0 } };
-    static const tpl_str no_previous = { .data = "there is no previous item", .len = 25 };
-    static const tpl_str no_next = { .data = "there is no next item", .len = 21 };
-    const tpl_loop *loop = v.u.loop;
-    int64_t         i = loop->index0, n = loop->items->len;
     const struct { const char *name; tpl_value value; } attrs[] = {
-        { "index", tpl_int(i + 1) }, { "index0", tpl_int(i) }, { "first", tpl_bool(i == 0) }, { "last", tpl_bool(i + 1 == n) },
-        { "length", tpl_int(n) }, { "revindex", tpl_int(n - i) }, { "revindex0", tpl_int(n - i - 1) },
+        { "index", tpl_int(loop->index0 + 1) }, { "index0", tpl_int(loop->index0) }, { "first", tpl_bool(loop->index0 == 0) },
         { "depth", tpl_int(loop->depth0 + 1) }, { "depth0", tpl_int(loop->depth0) },
     };
-    const tpl_builtin *fn = tpl_find_in(methods, HONE_COUNTOF(methods), name);
 
     for (size_t k = 0; k < HONE_COUNTOF(attrs); k++) {
         if (tpl_str_is(name, attrs[k].name)) {
             *out = attrs[k].value;
-            return HONE_OK;
+            return true;
         }
     }
-    *out = (tpl_value){ .kind = TPL_UNDEF, .sub = TPL_UNDEF_ATTR, .of = TPL_LOOP, .u.s = name };
-    if (tpl_str_is(name, "previtem") || tpl_str_is(name, "nextitem")) {
-        bool previous = tpl_str_is(name, "previtem");
+    return false;
+}
 
-        if (previous ? i > 0 : i + 1 < n)
-            *out = loop->items->items[previous ? i - 1 : i + 1];
+/* The attributes for which later items must be known; `found` says whether it was one. */
+static hone_status looking_ahead(tpl_rt *rt, tpl_value *out, bool *found, tpl_loop *loop, const tpl_str *name)
+{
+    static const tpl_str no_next = { .data = "there is no next item", .len = 21 };
+    int64_t i = loop->index0, n = 0;
+
+    *found = true;
+    if (tpl_str_is(name, "last") || tpl_str_is(name, "nextitem")) {
+        HONE_TRY(fetch(rt, loop, i + 1));
+        n = loop->items->len;
+        if (tpl_str_is(name, "last"))
+            *out = tpl_bool(i + 1 >= n);
         else
-            *out = (tpl_value){ .kind = TPL_UNDEF, .sub = TPL_UNDEF_HINT, .u.s = previous ? &no_previous : &no_next };
-    } else if (fn) {
-        tpl_method *m;
+            *out = i + 1 < n ? loop->items->items[i + 1] : (tpl_value){ .kind = TPL_UNDEF, .sub = TPL_UNDEF_HINT, .u.s = &no_next };
+        return HONE_OK;
+    }
+    *found = tpl_str_is(name, "length") || tpl_str_is(name, "revindex") || tpl_str_is(name, "revindex0");
+    if (!*found)
+        return HONE_OK;
+    HONE_TRY(tpl_loop_length(rt, &n, loop));
+    *out = tpl_int(tpl_str_is(name, "length") ? n : n - i - tpl_str_is(name, "revindex0"));
+    return HONE_OK;
+}
 
+hone_status tpl_loop_attr(tpl_rt *rt, tpl_value *out, tpl_value v, const tpl_str *name)
+{
+    static const tpl_builtin methods[] = { { "cycle", "*", 0, loop_cycle, 0 }, { "changed", "*", 0, loop_changed, 0 } };
+    static const tpl_str no_previous = { .data = "there is no previous item", .len = 25 };
+    const tpl_builtin *fn = tpl_find_in(methods, HONE_COUNTOF(methods), name);
+    tpl_loop          *loop = v.u.loop;
+    tpl_method        *m;
+    bool               found;
+
+    if (numbered_attr(out, loop, name))
+        return HONE_OK;
+    HONE_TRY(looking_ahead(rt, out, &found, loop, name));
+    if (found)
+        return HONE_OK;
+    if (fn) {
         TPL_ALLOC(m, rt, 1);
         *m = (tpl_method){ .self = v, .fn = fn };
         *out = (tpl_value){ .kind = TPL_METHOD, .u.me = m };
+    } else if (tpl_str_is(name, "previtem")) {
+        *out = loop->index0 > 0 ? loop->items->items[loop->index0 - 1]
+               : (tpl_value){ .kind = TPL_UNDEF, .sub = TPL_UNDEF_HINT, .u.s = &no_previous };
+    } else {
+        *out = (tpl_value){ .kind = TPL_UNDEF, .sub = TPL_UNDEF_ATTR, .of = TPL_LOOP, .u.s = name };
     }
     return HONE_OK;
 }

@@ -53,7 +53,6 @@ bool tpl_truthy(tpl_value v)
     case TPL_LIST: case TPL_TUPLE: return v.u.l->len > 0;
     case TPL_DICT: case TPL_VIEW: return v.u.d->len > 0;
     case TPL_RANGE: return v.u.r->len > 0;
-    case TPL_LOOP:  return v.u.loop->items->len > 0;
     default:
         return true;
     }
@@ -411,7 +410,7 @@ hone_status tpl_length(tpl_rt *rt, int64_t *out, tpl_value v)
     case TPL_LIST: case TPL_TUPLE: *out = v.u.l->len; return HONE_OK;
     case TPL_DICT: case TPL_VIEW: *out = v.u.d->len; return HONE_OK;
     case TPL_RANGE: *out = v.u.r->len; return HONE_OK;
-    case TPL_LOOP:  *out = v.u.loop->items->len; return HONE_OK;
+    case TPL_LOOP:  return tpl_loop_length(rt, out, v.u.loop);
     default:
         return TPL_FAIL(rt, "object of type '%s' has no len()", tpl_type_name(v));
     }

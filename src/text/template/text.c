@@ -178,9 +178,6 @@ static const char *plain_text(char buf[80], tpl_value v)
                  (long long)v.u.r->stop, (long long)v.u.r->step);
         return buf;
     case TPL_MISSING: case TPL_UNDEF: return "Undefined";
-    case TPL_LOOP:
-        snprintf(buf, 80, "<LoopContext %lld/%u>", (long long)v.u.loop->index0 + 1, v.u.loop->items->len);
-        return buf;
     default:
         return NULL;
     }
@@ -200,6 +197,14 @@ static hone_status repr_container(tpl_rt *rt, tpl_buf *b, tpl_value v)
         HONE_TRY(tpl_buf_puts(rt, b, "<Namespace "));
         HONE_TRY(repr_dict(rt, b, v.u.d));
         return tpl_buf_puts(rt, b, ">");
+    case TPL_LOOP: {
+        char    buf[80];
+        int64_t n;
+
+        HONE_TRY(tpl_loop_length(rt, &n, v.u.loop));
+        snprintf(buf, sizeof buf, "<LoopContext %lld/%lld>", (long long)v.u.loop->index0 + 1, (long long)n);
+        return tpl_buf_puts(rt, b, buf);
+    }
     case TPL_MACRO: {
         const tpl_str *name = v.u.m->node->text;
 
