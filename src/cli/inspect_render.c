@@ -1,4 +1,5 @@
-/* hone inspect render DIR FILE.jsonl: conversations as the model's chat template writes them, with ids and loss masks. */
+/* hone inspect render DIR FILE.jsonl: conversations as the model's chat template writes them, with ids and loss masks. "-" reads
+ * them from standard input. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,21 +11,27 @@
 #include "io/model_dir.h"
 #include "text/chat.h"
 
+static const char USAGE[] = "hone inspect render DIR FILE.jsonl|- [--template NAME|FILE.jinja] [--generation-prompt] [--marked]";
+
 typedef struct request {
-    const char *dir, *file;
-    bool        prompt;
+    const char *dir, *file, *template;
+    bool        prompt, marked;
 } request;
 
 static hone_status read_arguments(request *r, int argc, char **argv)
 {
     const char    *words[2] = { NULL, NULL };
-    const hone_arg args[] = { { "generation-prompt", HONE_ARG_FLAG, &r->prompt, "end with what opens the answer" } };
+    const hone_arg args[] = {
+        { "template", HONE_ARG_STRING, &r->template, "the model's template of this name, or a file (.jinja)" },
+        { "generation-prompt", HONE_ARG_FLAG, &r->prompt, "end with what opens the answer" },
+        { "marked", HONE_ARG_FLAG, &r->marked, "print the text, with what is learned in «»" },
+    };
 
-    *r = (request){ NULL, NULL, false };
-    HONE_TRY(hone_args_parse(args, HONE_COUNTOF(args), words, 2, "hone inspect render DIR FILE.jsonl [--generation-prompt]", argc, argv));
+    *r = (request){ 0 };
+    HONE_TRY(hone_args_parse(args, HONE_COUNTOF(args), words, 2, USAGE, argc, argv));
     r->dir = words[0];
     r->file = words[1];
-    HONE_CHECK(r->dir && r->file, HONE_E_USAGE, "usage: hone inspect render DIR FILE.jsonl [--generation-prompt]");
+    HONE_CHECK(r->dir && r->file, HONE_E_USAGE, "usage: %s", USAGE);
     return HONE_OK;
 }
 
@@ -36,13 +43,17 @@ static const json_t *given(const json_t *row, const char *key)
     return json_is_null(v) ? NULL : v;
 }
 
+/* A row is an object with "messages", or the messages themselves. */
 static hone_status render_row(const hone_chat *chat, hone_chat_render *out, const json_t *row, bool prompt)
 {
     const hone_chat_options options = { .tools = given(row, "tools"), .template_kwargs = given(row, "chat_template_kwargs"),
                                         .generation_prompt = prompt };
 
-    HONE_CHECK(json_is_object(row), HONE_E_DATA, "the row is not an object but %s", hone_json_type_name(row));
-    HONE_CHECK(given(row, "messages"), HONE_E_DATA, "the row has no \"messages\"");
+    if (json_is_array(row))
+        return hone_chat_render_messages(chat, out, row, &options);
+    HONE_CHECK(json_is_object(row), HONE_E_DATA, "the row is neither an object nor a list of messages but %s",
+               hone_json_type_name(row));
+    HONE_CHECK(given(row, "messages"), HONE_E_DATA, "the row has no \"messages\", a list of {\"role\", \"content\"}");
     return hone_chat_render_messages(chat, out, given(row, "messages"), &options);
 }
 
@@ -59,14 +70,35 @@ static void put_render(hone_str *line, const hone_chat_render *r)
     hone_str_puts(line, "]}\n");
 }
 
-/* Render one line of the file and print what came of it. A row that cannot be rendered is printed as {"error"} and counted. */
-static hone_status print_row(const hone_chat *chat, hone_chat_render *render, hone_str *line, const json_t *row, bool prompt,
-                             size_t *refused)
+static void put_marked(hone_str *line, const hone_chat_render *r)
 {
-    hone_status st = render_row(chat, render, row, prompt);
+    const char *text = hone_str_c(&r->text);
+    size_t      at = 0;
+
+    for (size_t i = 0; i < r->tokens.len; i++) {
+        bool begins = r->mask.data[i] && (i == 0 || !r->mask.data[i - 1]);
+        bool ends = r->mask.data[i] && (i + 1 == r->tokens.len || !r->mask.data[i + 1]);
+
+        hone_str_append(line, text + at, r->tokens.data[i].begin - at);
+        hone_str_puts(line, begins ? "«" : "");
+        hone_str_append(line, text + r->tokens.data[i].begin, r->tokens.data[i].end - r->tokens.data[i].begin);
+        hone_str_puts(line, ends ? "»" : "");
+        at = r->tokens.data[i].end;
+    }
+    hone_str_append(line, text + at, r->text.len - at);
+    hone_str_puts(line, "\n\n");
+}
+
+/* Render one line of the file and print what came of it. A row that cannot be rendered is printed as {"error"} and counted. */
+static hone_status print_row(const hone_chat *chat, hone_chat_render *render, hone_str *line, const json_t *row,
+                             const request *request, size_t *refused)
+{
+    hone_status st = render_row(chat, render, row, request->prompt);
 
     hone_str_clear(line);
-    if (st == HONE_OK) {
+    if (st == HONE_OK && request->marked) {
+        put_marked(line, render);
+    } else if (st == HONE_OK) {
         put_render(line, render);
     } else if (st == HONE_E_DATA || st == HONE_E_UNSUPPORTED) {
         ++*refused;
@@ -109,7 +141,7 @@ static hone_status print_all(const hone_chat *chat, const request *r, const char
         hone_str_printf(&where, "%s:%zu", r->file, number);
         HONE_GO(hone_str_ok(&where));
         HONE_GO(hone_json_parse(&row, text + i, end - i, where.data));
-        HONE_GO(print_row(chat, &render, &line, row, r->prompt, &refused));
+        HONE_GO(print_row(chat, &render, &line, row, r, &refused));
         json_decref(row);
         row = NULL;
         rows++;
@@ -124,22 +156,42 @@ out:
     return st;
 }
 
+/* All of standard input. */
+static hone_status read_input(hone_str *out)
+{
+    char   buf[1 << 16];
+    size_t n;
+
+    while ((n = fread(buf, 1, sizeof buf, stdin)) > 0)
+        hone_str_append(out, buf, n);
+    HONE_CHECK(!ferror(stdin), HONE_E_IO, "standard input cannot be read: %s", strerror(errno));
+    return hone_str_ok(out);
+}
+
 hone_status hone_inspect_render(int argc, char **argv)
 {
     request         r;
     hone_tokenizer *tok = NULL;
     hone_chat      *chat = NULL;
     hone_mapped     map = { 0 };
+    hone_str        input = HONE_STR_INIT;
     char           *dir = NULL;
     hone_status     st;
 
     HONE_TRY(read_arguments(&r, argc, argv));
     HONE_GO(hone_model_dir_locate(&dir, r.dir, NULL));
     HONE_GO(hone_tokenizer_load(&tok, dir));
-    HONE_GO(hone_chat_load(&chat, dir, tok));
-    HONE_GO(hone_file_map(&map, r.file));
-    HONE_GO(print_all(chat, &r, (const char *)map.data, map.size));
+    HONE_GO(hone_chat_load_named(&chat, dir, r.template, tok));
+    if (strcmp(r.file, "-") == 0) {
+        r.file = "standard input";
+        HONE_GO(read_input(&input));
+        HONE_GO(print_all(chat, &r, hone_str_c(&input), input.len));
+    } else {
+        HONE_GO(hone_file_map(&map, r.file));
+        HONE_GO(print_all(chat, &r, (const char *)map.data, map.size));
+    }
 out:
+    hone_str_deinit(&input);
     hone_file_unmap(&map);
     hone_chat_destroy(&chat);
     hone_tokenizer_destroy(&tok);

@@ -51,7 +51,7 @@ static const struct { const char *verb, *text; } usages[] = {
       "usage: hone inspect model DIR\n"
       "       hone inspect data CONFIG.yaml [--key value ...]\n"
       "       hone inspect tokens DIR [FILE|-] [--no-special] [--whole] [--json]\n"
-      "       hone inspect render DIR FILE.jsonl [--generation-prompt]\n" },
+      "       hone inspect render DIR FILE.jsonl|- [--template NAME|FILE.jinja] [--generation-prompt] [--marked]\n" },
     { "inspect model",
       "usage: hone inspect model DIR\n"
       "\n"
@@ -69,10 +69,12 @@ static const struct { const char *verb, *text; } usages[] = {
       "One JSON array of token ids per input line. --no-special leaves out what the tokenizer adds by itself; --whole takes the\n"
       "input as one text; --json reads each line as a JSON string.\n" },
     { "inspect render",
-      "usage: hone inspect render DIR FILE.jsonl [--generation-prompt]\n"
+      "usage: hone inspect render DIR FILE.jsonl|- [--template NAME|FILE.jinja] [--generation-prompt] [--marked]\n"
       "\n"
-      "Renders rows with messages (and optionally tools and chat_template_kwargs) by the model's chat template. Per row, JSON\n"
-      "{\"text\", \"ids\", \"mask\"}, or {\"error\"} where the template refuses it; the exit code is not 0 if any row does.\n" },
+      "Renders rows with messages (and optionally tools and chat_template_kwargs), or that are lists of messages, by the model's\n"
+      "chat template. Per row, JSON {\"text\", \"ids\", \"mask\"}, or {\"error\"} where the template refuses it; the exit code is not\n"
+      "0 if any row does. \"-\" reads standard input; --template takes another of the model's templates, or a file's;\n"
+      "--marked prints the text instead, with what is learned in «».\n" },
     { "doctor",
       "usage: hone doctor\n"
       "\n"

@@ -1,143 +1,11 @@
-/* Chat templates of model directories, and conversations rendered through them. */
+/* Conversations rendered through a chat template. */
 #include "text/chat.h"
 
 #include <string.h>
 
-#include "base/file.h"
 #include "text/chat_parts.h"
 
-/* ---- loading ---- */
-static hone_status nothing_to_load(const char *dir)
-{
-    return HONE_FAIL(HONE_E_DATA, "%s: the model has no chat template (no chat_template.jinja, chat_template.json or "
-                     "\"chat_template\" in tokenizer_config.json); add one as chat_template.jinja", dir);
-}
-
-/* Compile dir/file if it is there. */
-static hone_status load_jinja(hone_template **out, const char *dir, const char *file)
-{
-    char       *path = hone_path_join(dir, file), *data = NULL;
-    size_t      n;
-    hone_status st = HONE_OK;
-
-    if (!path)
-        return HONE_E_NOMEM;
-    if (hone_path_exists(path)) {
-        HONE_GO(hone_file_read_all(&data, &n, path));
-        HONE_GO(hone_template_compile(out, data, n, path));
-    }
-out:
-    hone_free(data);
-    hone_free(path);
-    return st;
-}
-
-static hone_status read_json(json_t **out, const char *dir, const char *file)
-{
-    char       *path = hone_path_join(dir, file);
-    hone_status st = HONE_OK;
-
-    *out = NULL;
-    if (!path)
-        return HONE_E_NOMEM;
-    if (hone_path_exists(path))
-        st = hone_json_read(out, path);
-    hone_free(path);
-    return st;
-}
-
-static hone_status compile_json(hone_template **out, const json_t *source, const char *dir, const char *file)
-{
-    char       *name = hone_asprintf("%s/%s (chat_template)", dir, file);
-    hone_status st = name ? HONE_OK : HONE_E_NOMEM;
-
-    if (name)
-        st = hone_template_compile(out, json_string_value(source), json_string_length(source), name);
-    hone_free(name);
-    return st;
-}
-
-/* The value of a "chat_template" key: a source, named sources as a list of {name, template}, or as an object. */
-static hone_status load_value(hone_chat *c, const json_t *value, const char *dir, const char *file)
-{
-    const json_t *main = NULL, *tools = NULL;
-    json_t       *item;
-    size_t        i;
-
-    if (!value || json_is_null(value))
-        return HONE_OK;
-    HONE_CHECK(json_is_string(value) || json_is_array(value) || json_is_object(value), HONE_E_FORMAT,
-               "%s/%s: \"chat_template\" is neither a text nor a list of named texts", dir, file);
-    if (json_is_string(value))
-        return compile_json(&c->main, value, dir, file);
-    if (json_is_object(value)) {
-        main = json_object_get(value, "default");
-        tools = json_object_get(value, "tool_use");
-    }
-    json_array_foreach(value, i, item) {
-        const char *name = json_string_value(json_object_get(item, "name"));
-
-        if (name && strcmp(name, "default") == 0)
-            main = json_object_get(item, "template");
-        else if (name && strcmp(name, "tool_use") == 0)
-            tools = json_object_get(item, "template");
-    }
-    HONE_CHECK(json_is_string(main), HONE_E_FORMAT, "%s/%s: \"chat_template\" has no text named \"default\"", dir, file);
-    HONE_TRY(compile_json(&c->main, main, dir, file));
-    return json_is_string(tools) ? compile_json(&c->with_tools, tools, dir, file) : HONE_OK;
-}
-
-/* A token given as text or as {"content": text}. */
-static json_t *token_text(json_t *v)
-{
-    json_t *content = json_is_object(v) ? json_object_get(v, "content") : v;
-
-    return json_is_string(content) ? content : NULL;
-}
-
-/* Variables of the named tokens of a tokenizer_config.json or special_tokens_map.json. */
-static hone_status add_special(hone_chat *c, json_t *config)
-{
-    const char *key;
-    json_t     *v;
-    int         bad = 0;
-
-    json_object_foreach(config, key, v)
-        if (hone_ends_with(key, "_token") && token_text(v))
-            bad |= json_object_set(c->special, key, token_text(v));
-    v = json_object_get(config, "extra_special_tokens");
-    if (json_is_object(v)) {
-        json_t *extra = v;
-
-        json_object_foreach(extra, key, v)
-            if (token_text(v))
-                bad |= json_object_set(c->special, key, token_text(v));
-    }
-    HONE_CHECK(!bad, HONE_E_NOMEM, "out of memory");
-    return HONE_OK;
-}
-
-static hone_status load_parts(hone_chat *c, const char *dir, json_t **config, json_t **other)
-{
-    HONE_TRY(read_json(config, dir, "tokenizer_config.json"));
-    if (!json_object_get(*config, "added_tokens_decoder")) {       /* older directories keep the names apart */
-        HONE_TRY(read_json(other, dir, "special_tokens_map.json"));
-        HONE_TRY(add_special(c, *other));
-        json_decref(*other);
-        *other = NULL;
-    }
-    HONE_TRY(add_special(c, *config));
-    HONE_TRY(load_jinja(&c->main, dir, "chat_template.jinja"));
-    if (c->main)
-        return load_jinja(&c->with_tools, dir, "additional_chat_templates/tool_use.jinja");
-    HONE_TRY(read_json(other, dir, "chat_template.json"));
-    HONE_TRY(load_value(c, json_object_get(*other, "chat_template"), dir, "chat_template.json"));
-    if (!c->main)
-        HONE_TRY(load_value(c, json_object_get(*config, "chat_template"), dir, "tokenizer_config.json"));
-    return c->main ? HONE_OK : nothing_to_load(dir);
-}
-
-static hone_status new_chat(hone_chat **out, const hone_tokenizer *tok)
+hone_status chat_new(hone_chat **out, const hone_tokenizer *tok)
 {
     hone_chat *c = hone_calloc(1, sizeof *c);
 
@@ -149,22 +17,6 @@ static hone_status new_chat(hone_chat **out, const hone_tokenizer *tok)
     if (!c->special)
         hone_chat_destroy(out);
     return *out ? HONE_OK : HONE_FAIL(HONE_E_NOMEM, "out of memory");
-}
-
-hone_status hone_chat_load(hone_chat **out, const char *dir, const hone_tokenizer *tok)
-{
-    json_t     *config = NULL, *other = NULL;
-    hone_status st;
-
-    HONE_TRY(new_chat(out, tok));
-    st = load_parts(*out, dir, &config, &other);
-    if (st == HONE_OK)
-        st = chat_try_arguments(*out);
-    json_decref(config);
-    json_decref(other);
-    if (st != HONE_OK)
-        hone_chat_destroy(out);
-    return st;
 }
 
 static hone_status set_token(hone_chat *c, const char *name, int32_t id)
@@ -179,7 +31,7 @@ hone_status hone_chat_create(hone_chat **out, const char *source, size_t n, cons
 {
     hone_status st;
 
-    HONE_TRY(new_chat(out, tok));
+    HONE_TRY(chat_new(out, tok));
     HONE_GO(set_token(*out, "bos_token", hone_tokenizer_bos(tok)));
     HONE_GO(set_token(*out, "eos_token", hone_tokenizer_eos(tok)));
     HONE_GO(set_token(*out, "pad_token", hone_tokenizer_pad(tok)));
@@ -334,6 +186,8 @@ hone_status hone_chat_render_messages(const hone_chat *chat, hone_chat_render *o
     HONE_GO(normalise(&normal, messages));
     job.messages = normal;
     job.t = json_is_array(job.options->tools) && chat->with_tools ? chat->with_tools : chat->main;
+    HONE_GO_CHECK(job.t, HONE_E_DATA, "the model has a chat template \"tool_use\" and none named \"default\": it renders only "
+                  "conversations with tools");
     HONE_GO(render(&job, out, &full, &spans));
 out:
     json_decref(normal);

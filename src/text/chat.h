@@ -24,12 +24,17 @@ typedef struct hone_chat_options {
 } hone_chat_options;
 
 /*
- * The chat template of a model directory: chat_template.jinja, else chat_template.json, else tokenizer_config.json's
- * "chat_template" (a string, or a list of named ones, of which "default" is used, "tool_use" with tools).
+ * The chat template of a model directory: chat_template.jinja with those of additional_chat_templates/NAME.jinja, else
+ * chat_template.json, else tokenizer_config.json's "chat_template" (a text, a list of named ones, or an object). Of several,
+ * "default" is used, "tool_use" with tools, as transformers does.
  * Owns: `tok` is borrowed and must outlive it. Errors: E_IO / E_FORMAT / E_UNSUPPORTED with line and column;
  * E_DATA if the directory has no template.
  */
 hone_status hone_chat_load(hone_chat **out, const char *dir, const hone_tokenizer *tok) HONE_MUST_CHECK;
+/* The same with the template named `choice`, or that of the file `choice` if it ends in ".jinja"; NULL = as above. E_DATA
+ * with the names that there are if it is none of them. */
+hone_status hone_chat_load_named(hone_chat **out, const char *dir, const char *choice, const hone_tokenizer *tok)
+    HONE_MUST_CHECK;
 /* The same from a template's source; `name` appears in errors. */
 hone_status hone_chat_create(hone_chat **out, const char *source, size_t n, const char *name,
                              const hone_tokenizer *tok) HONE_MUST_CHECK;
@@ -59,7 +64,10 @@ hone_chat_arguments hone_chat_get_arguments(const hone_chat *chat);
  * those, or adds nothing, what it adds after the whole conversation, or the header of an earlier turn, where the text has it.
  * Where the text has only a part of the header (a history without the empty reasoning that the prompt supplies, say), the
  * span starts after the last whole line or added token of the shared part, at the latest at the content's first byte.
- *   A later message's content (a tool's result) that a template writes on an assistant's turn ends that turn's span.
+ *   A later message's content (a tool's result) that a template writes on an assistant's turn ends that turn's span; content of
+ * the assistant that follows it there has a span of its own.
+ *   In long conversations the header is rendered for the first and the last of the turns that follow a message of one role; if
+ * both have the same, so have those between.
  *   Messages reach the template as in transformers: keys with value null are left out; reasoning is found under
  * "reasoning_content" and "thinking", whether it came so or as "reasoning".
  * Errors: E_DATA (the template refuses, or a message is not renderable), with line and column of the template.

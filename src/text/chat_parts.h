@@ -7,7 +7,7 @@
 
 struct hone_chat {
     const hone_tokenizer *tok;
-    hone_template        *main, *with_tools;    /* with_tools: NULL = main serves both */
+    hone_template        *main, *with_tools;    /* with_tools: NULL = main serves both; main may be NULL beside it */
     json_t               *special;              /* bos_token, eos_token, …: variables of every render */
     hone_chat_arguments   arguments;
 };
@@ -26,6 +26,8 @@ typedef struct chat_job {
 
 /* Find out which arguments of tool calls the template takes. E_NOMEM only: a template that refuses the trial takes none. */
 hone_status chat_try_arguments(hone_chat *chat) HONE_MUST_CHECK;
+/* An object without templates. */
+hone_status chat_new(hone_chat **out, const hone_tokenizer *tok) HONE_MUST_CHECK;
 /* Render the first n messages. */
 hone_status chat_render_text(const chat_job *job, hone_template_output *out, size_t n, bool prompt) HONE_MUST_CHECK;
 /* The spans of a render of all messages (with or without prompt, as the job's options say) and its tokens, in order. */

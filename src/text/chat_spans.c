@@ -9,6 +9,7 @@ typedef struct region {
     size_t begin, end;      /* from its first byte to where the next message begins */
     size_t own_end;         /* end of what was written while working on it */
     bool   known;           /* it was seen being worked on; otherwise only its copied bytes are known */
+    bool   cut;             /* a later message's content follows on this one's turn */
 } region;
 
 /* The header of the assistant messages that follow a message of one role. */
@@ -62,6 +63,7 @@ static size_t read_run(const finder *f, region *r, int32_t msg, size_t *i)
             content += s->end - span_begin(o, *i);
     }
     r->end = span_begin(o, *i);
+    r->cut = *i < o->spans.len && o->spans.data[*i].work == msg;
     return content;
 }
 
@@ -71,16 +73,28 @@ static void limit_region(const finder *f, region *r)
     r->own_end = HONE_MIN(r->own_end, r->end);
 }
 
-/* The run of the message's bytes that holds most of its content (a template may mention it elsewhere too); `next`: the span
- * behind it. */
+/* Where a turn begins that holds span i, with all that was written while working on the message or, on its turn, on later ones. */
+static size_t turn_begin(const finder *f, int32_t msg, size_t i)
+{
+    const hone_template_span *s = f->full->spans.data;
+    size_t                    begin = i;
+
+    for (; i > 0 && (belongs(&s[i - 1], msg) || s[i - 1].work > msg); i--)
+        if (s[i - 1].work == msg)
+            begin = i - 1;
+    return begin;
+}
+
+/* The run of the message's bytes that holds most of its content (a template may mention it elsewhere too), or an earlier one with
+ * content on the same turn; `next`: the span behind it. */
 static bool find_region(const finder *f, region *r, int32_t msg, size_t *next)
 {
     const hone_template_output *o = f->full;
-    size_t best = 0, n = o->spans.len;
+    size_t best = 0, n = o->spans.len, first = 0;
 
     for (size_t i = 0; i < n; ) {
         region run;
-        size_t content;
+        size_t content, begin = i;
 
         if (!belongs(&o->spans.data[i], msg)) {
             i++;
@@ -89,12 +103,24 @@ static bool find_region(const finder *f, region *r, int32_t msg, size_t *next)
         content = 1 + read_run(f, &run, msg, &i);
         if (content > best) {
             best = content;
+            first = begin;
             *r = run;
             *next = i;
         }
     }
     if (!best)
         return false;
+    for (size_t i = r->known ? turn_begin(f, msg, first) : first; i < first; ) {
+        region run;
+        size_t begin = i;
+
+        if (belongs(&o->spans.data[i], msg) && read_run(f, &run, msg, &i) && run.known) {
+            *r = run;
+            *next = i;
+            break;
+        }
+        i = HONE_MAX(i, begin + 1);
+    }
     for (size_t i = 0; !r->known && i <= n; i++) {      /* its header may lie before the first byte that is surely its own */
         if (i == n || span_begin(o, i) >= r->begin) {
             while (i > 0 && !is_other(&o->spans.data[i - 1], msg))
@@ -211,22 +237,6 @@ static size_t span_start(finder *f, const region *r, int32_t msg, const hone_str
     return back_to_boundary(f, r->begin, at);
 }
 
-static bool is_special(const finder *f, size_t token)
-{
-    return hone_tokenizer_is_special(f->job->chat->tok, f->tokens->data[token].id);
-}
-
-/* The end of the run of special tokens from token i on that the template wrote while working on the message: what closes the
- * answer may be followed at once by what closes the turn. */
-static size_t last_terminator(const finder *f, const region *r, size_t i)
-{
-    size_t end = f->tokens->data[i].end;
-
-    for (i++; i < f->tokens->len && f->tokens->data[i].begin == end && f->tokens->data[i].end <= r->own_end && is_special(f, i); i++)
-        end = f->tokens->data[i].end;
-    return end;
-}
-
 /* The first token that begins at or after `at`. */
 static size_t token_at(const finder *f, size_t at)
 {
@@ -243,21 +253,68 @@ static size_t token_at(const finder *f, size_t at)
     return lo;
 }
 
-static size_t span_end(const finder *f, const region *r, int32_t msg, size_t start)
+/* The first, or the last, special token within [from, to); NULL if there is none. */
+static const hone_token *find_special(const finder *f, size_t from, size_t to, bool last)
 {
-    size_t last = last_copied(f, msg, start, r->end), end = 0;
+    const hone_token *found = NULL;
 
-    if (last == start) {        /* no content: what is special in between may be part of the answer's form, the last one ends it */
-        for (size_t i = token_at(f, start); i < f->tokens->len && f->tokens->data[i].end <= r->own_end; i++)
-            if (is_special(f, i))
-                end = f->tokens->data[i].end;
-        if (end)
-            return end;
+    for (size_t i = token_at(f, from); i < f->tokens->len && f->tokens->data[i].begin < to; i++) {
+        const hone_token *t = &f->tokens->data[i];
+
+        if (!hone_tokenizer_is_special(f->job->chat->tok, t->id))
+            continue;
+        if (!last)
+            return t;
+        if (t->end <= to)
+            found = t;
     }
-    for (size_t i = token_at(f, last); i < f->tokens->len && f->tokens->data[i].begin < r->end; i++)
-        if (is_special(f, i))
-            return last_terminator(f, r, i);
-    return HONE_MAX(HONE_MAX(r->own_end, last), start);
+    return found;
+}
+
+/* How far the turn goes that a later message's content continues: what the template also writes without that message. */
+static hone_status end_of_own_bytes(const finder *f, const region *r, int32_t msg, size_t *end)
+{
+    hone_template_output alone = { 0 };
+    hone_status          st = chat_render_text(f->job, &alone, (size_t)msg + 1, false);
+
+    *end = r->own_end;
+    if (st == HONE_OK) {
+        size_t same = common_prefix(hone_str_c(&alone.text), alone.text.len, hone_str_c(&f->full->text), r->own_end);
+
+        *end = r->begin;
+        for (size_t i = token_at(f, r->begin); i < f->tokens->len && f->tokens->data[i].end <= same; i++)
+            *end = f->tokens->data[i].end;      /* whole tokens of it */
+    } else if (st == HONE_E_DATA || st == HONE_E_UNSUPPORTED) {
+        st = HONE_OK;
+    }
+    hone_status_clear();
+    hone_template_output_deinit(&alone);
+    return st;
+}
+
+static bool is_blank(const finder *f, size_t from, size_t to)
+{
+    while (from < to && strchr(" \t\r\n", hone_str_c(&f->full->text)[from]))
+        from++;
+    return from >= to;
+}
+
+static hone_status span_end(const finder *f, const region *r, int32_t msg, size_t start, size_t *end)
+{
+    size_t            last = last_copied(f, msg, start, r->end), own = r->own_end;
+    const hone_token *t;
+
+    if (r->cut)
+        HONE_TRY(end_of_own_bytes(f, r, msg, &own));
+    t = r->known ? find_special(f, last, own, true) : NULL;
+    if (t && !is_blank(f, t->end, own)) {       /* a mark inside of what is written, not behind it */
+        *end = own;
+        return HONE_OK;
+    }
+    if (!t)
+        t = find_special(f, last, r->end, false);
+    *end = t ? t->end : HONE_MAX(HONE_MAX(own, last), start);
+    return HONE_OK;
 }
 
 static hone_status use_header(finder *f, const hone_str *header)
@@ -366,7 +423,7 @@ static hone_status find_rest(finder *f, chat_spans *out, int32_t msg, size_t nex
         if (!r.known || !content)
             continue;
         span.begin = first_content(f, msg, r.begin, r.end);
-        span.end = span_end(f, &r, msg, span.begin);
+        HONE_TRY(span_end(f, &r, msg, span.begin, &span.end));
         if (span.end > span.begin)
             HONE_TRY(HONE_VEC_PUSH(out, span));
     }
@@ -392,7 +449,7 @@ static hone_status find_message(finder *f, chat_spans *out, int32_t msg)
         if (header.len && span.begin == r.begin + header.len)
             HONE_GO(use_header(f, &header));
     }
-    span.end = span_end(f, &r, msg, span.begin);
+    HONE_GO(span_end(f, &r, msg, span.begin, &span.end));
     if (span.end > span.begin)
         HONE_GO(HONE_VEC_PUSH(out, span));
     HONE_GO(find_rest(f, out, msg, next));

@@ -33,6 +33,22 @@ has out 'chat_template.jinja:7:13: user and assistant turns must alternate'
 has out '{"text": "<s>[INST] a [/INST]"'
 has err "2 of 3 rows cannot be rendered"
 
+# standard input, lists of messages, the text with what is learned in marks, another template
+printf '[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]\n' >"$work/list.jsonl"
+"$HONE" inspect render "$work" - --marked <"$work/list.jsonl" >"$work/out" 2>"$work/err" || { cat "$work/err"; fail=1; }
+has out '<s>[INST] a [/INST]« b</s>»'
+printf '\n{"messages":' | "$HONE" inspect render "$work" - 2>"$work/err" && fail=1
+has err "standard input:2: broken JSON"
+printf 'T{{ messages[0].content }}' >"$work/other.jinja"
+run 0 "$work" "$work/list.jsonl" --template "$work/other.jinja"
+has out '{"text": "Ta"'
+run 6 "$work" "$work/list.jsonl" --template rag
+has err 'no chat template named "rag"; it has: "default"'
+printf '{"messages":null}\n7\n' >"$work/bad.jsonl"
+run 6 "$work" "$work/bad.jsonl"
+has out 'the row has no \"messages\", a list of'
+has out 'the row is neither an object nor a list of messages but integer'
+
 printf '{"messages":[]}\n{"messages":\n' >"$work/broken.jsonl"
 run 3 "$work" "$work/broken.jsonl"
 has err "broken.jsonl:2: broken JSON"

@@ -200,6 +200,107 @@ static void ends_of_turns(void **state)
 #undef TURNS
 }
 
+/* Content that a template writes behind the results of tools, on the assistant's turn, and what closes a turn in two tokens. */
+static void turns_in_pieces(void **state)
+{
+    static const char results[] = "{% for m in messages %}{% if m.role == 'tool' %}{% continue %}{% endif %}<|im_start|>{{ m.role }}\n"
+        "{% for c in m.tool_calls or [] %}<tool_call>{{ c.function.name }}</tool_call>{% endfor %}"
+        "{% for k in range(loop.index, messages|length) if m.tool_calls and messages[k].role == 'tool' %}"
+        "({{ m.tool_calls[0].function.name }}: {{ messages[k].content }}){% endfor %}{{ m.content }}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+    static const char turns[] = "[" U("go") ",{\"role\":\"assistant\",\"content\":\"so\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]},"
+        "{\"role\":\"tool\",\"content\":\"1\"},{\"role\":\"tool\",\"content\":\"2\"}," U("on") "," A("end") "]";
+
+    (void)state;
+    expect(chat_of(results), turns, NULL, false, "[1:<tool_call>f</tool_call>][1:so<|im_end|>][5:end<|im_end|>]");
+    expect(chat_of("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|eot_id|><|im_end|>\n{% endfor %}"
+                   "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"),
+           "[" U("a") "," A("Bee") "," U("c") "," A("Dee") "]", NULL, false, "[1:Bee<|eot_id|><|im_end|>][3:Dee<|eot_id|><|im_end|>]");
+    /* an empty answer ends with the last special token of its turn */
+    expect(chat_of("{% for m in messages %}<|im_start|>{{ m.role }}{{ '<|eot_id|>final' if m.role == 'assistant' }}\n{{ m.content }}"
+                   "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant{% endif %}"),
+           "[" U("a") "," A("") "]", NULL, false, "[1:<|eot_id|>final\n<|im_end|>]");
+}
+
+/* A long conversation is rendered a few times only; its spans are those of the short ones. */
+static void long_conversations(void **state)
+{
+    hone_str messages = HONE_STR_INIT, want = HONE_STR_INIT;
+
+    (void)state;
+    hone_str_puts(&messages, "[" S("s"));
+    for (int i = 0; i < 2000; i++) {
+        hone_str_printf(&messages, "," U("q%d") "," A("a%d"), i, i);
+        hone_str_printf(&want, "[%d:a%d<|im_end|>]", 2 + 2 * i, i);
+    }
+    hone_str_puts(&messages, "]");
+    expect(chat_of_file("chatml.jinja"), hone_str_c(&messages), NULL, false, hone_str_c(&want));
+    hone_str_clear(&messages);
+    hone_str_clear(&want);
+    /* headers that differ between turns: "one" for the first, longer ones for the others */
+    hone_str_puts(&messages, "[" U("q") "," A("a0"));
+    hone_str_puts(&want, "[1:a0<|im_end|>]");
+    for (int i = 1; i < 6; i++) {
+        hone_str_printf(&messages, "," U("q") "," A("a%d"), i);
+        hone_str_printf(&want, "[%d:a%d<|im_end|>]", 2 * i + 1, i);
+    }
+    hone_str_puts(&messages, "]");
+    expect(chat_of("{% for m in messages %}<|im_start|>{{ m.role }}{{ ' again' if loop.index > 2 and m.role == 'assistant' }}\n"
+                   "{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant"
+                   "{{ ' again' if messages|length > 1 }}\n{% endif %}"), hone_str_c(&messages), NULL, false, hone_str_c(&want));
+    hone_str_deinit(&messages);
+    hone_str_deinit(&want);
+}
+
+/* Training and serving see the same: the ids before the first one that is learned are those of a generation prompt. */
+static void training_prompt_is_the_serving_prompt(void **state)
+{
+    static const char *const files[] = { "chatml.jinja", "headers.jinja", "brackets.jinja", "thinking.jinja" };
+    static const char *const kwargs[] = { "{}", "{\"enable_thinking\": false}" };
+
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNTOF(files) * 2; i++) {
+        hone_chat        *c = chat_of_file(files[i / 2]);
+        json_t           *asked = parse("[" U("a") "]"), *answered = parse("[" U("a") "," A("Bee") "]"), *k = parse(kwargs[i % 2]);
+        hone_chat_options prompt = { .template_kwargs = k, .generation_prompt = true }, full = { .template_kwargs = k };
+        hone_chat_render  served = { 0 }, trained = { 0 };
+        size_t            first = 0;
+
+        T_OK(hone_chat_render_messages(c, &served, asked, &prompt));
+        T_OK(hone_chat_render_messages(c, &trained, answered, &full));
+        while (first < trained.mask.len && !trained.mask.data[first])
+            first++;
+        assert_true(first < trained.mask.len);
+        assert_int_equal(first, served.tokens.len);
+        for (size_t t = 0; t < first; t++)
+            assert_int_equal(trained.tokens.data[t].id, served.tokens.data[t].id);
+        hone_chat_render_deinit(&served);
+        hone_chat_render_deinit(&trained);
+        hone_chat_destroy(&c);
+        json_decref(asked);
+        json_decref(answered);
+        json_decref(k);
+    }
+}
+
+/* A token that joins the prompt's last byte with the answer's first is learned, as text/chat.h says. */
+static void token_on_the_border(void **state)
+{
+    hone_chat        *c = chat_of("{% for m in messages %}{{ m.content }}{% endfor %}{% if add_generation_prompt %}{% endif %}");
+    json_t           *m = parse("[" U("h") "," A("e") "]");
+    hone_chat_render  r = { 0 };
+
+    (void)state;
+    T_OK(hone_chat_render_messages(c, &r, m, NULL));
+    if (r.tokens.len == 1)
+        assert_int_equal(r.mask.data[0], 1);
+    else
+        assert_true(!r.mask.data[0] && r.mask.data[1]);
+    hone_chat_render_deinit(&r);
+    hone_chat_destroy(&c);
+    json_decref(m);
+}
+
 static void one_bos(void **state)
 {
     hone_chat       *c = chat_of_file("headers.jinja");
@@ -274,6 +375,20 @@ static void expect_text(const char *dir, const char *tools, const char *want)
     json_decref(t);
 }
 
+static void expect_named(const char *dir, const char *choice, const char *want)
+{
+    hone_chat        *c;
+    json_t           *m = parse("[" U("hi") "]");
+    hone_chat_render  r = { 0 };
+
+    T_OK(hone_chat_load_named(&c, dir, choice, tok));
+    T_OK(hone_chat_render_messages(c, &r, m, NULL));
+    assert_string_equal(hone_str_c(&r.text), want);
+    hone_chat_render_deinit(&r);
+    hone_chat_destroy(&c);
+    json_decref(m);
+}
+
 static void templates_of_directories(void **state)
 {
     char       dir[512];
@@ -300,13 +415,70 @@ static void templates_of_directories(void **state)
     T_OK(hone_dir_remove(dir));
 }
 
+/* Templates by their names: files, lists, objects. */
+static void named_templates(void **state)
+{
+    char       dir[512], path[560];
+    hone_chat *c;
+
+    (void)state;
+    snprintf(dir, sizeof dir, "%s", t_temp_dir());
+    snprintf(path, sizeof path, "%s/additional_chat_templates", dir);
+    T_OK(hone_dir_make(path));
+    write_file(dir, "tokenizer_config.json", "{\"chat_template\": {\"default\": \"D\", \"rag\": \"R\", \"odd\": \"{% include 'x' %}\"}}");
+    expect_text(dir, NULL, "D");        /* what is not chosen is not compiled */
+    expect_named(dir, "rag", "R");
+    T_STATUS(hone_chat_load_named(&c, dir, "rug", tok), HONE_E_DATA);
+    T_ERROR_HAS("no chat template named \"rug\"; it has: \"default\", \"rag\", \"odd\"");
+    T_STATUS(hone_chat_load_named(&c, dir, "odd", tok), HONE_E_UNSUPPORTED);
+    T_ERROR_HAS("tokenizer_config.json (chat_template odd):1:4: the tag 'include'");
+    write_file(path, "tool_use.jinja", "T");
+    T_OK(hone_chat_load(&c, dir, tok));     /* only with tools */
+    hone_chat_destroy(&c);
+    expect_text(dir, "[]", "T");
+    write_file(path, "rag.jinja", "F{{ bos_token }}");
+    write_file(path, "notes.txt", "{% broken");
+    write_file(dir, "chat_template.jinja", "M");
+    expect_text(dir, NULL, "M");
+    expect_text(dir, "[]", "T");
+    expect_named(dir, "default", "M");
+    expect_named(dir, "rag", "F");
+    snprintf(path, sizeof path, "%s/additional_chat_templates/rag.jinja", dir);
+    expect_named(dir, path, "F");
+    T_OK(hone_dir_remove(dir));
+}
+
+static void only_a_template_for_tools(void **state)
+{
+    char              dir[512];
+    hone_chat        *c;
+    json_t           *m = parse("[" U("hi") "]");
+    hone_chat_render  r = { 0 };
+
+    (void)state;
+    snprintf(dir, sizeof dir, "%s", t_temp_dir());
+    write_file(dir, "tokenizer_config.json", "{\"chat_template\": [{\"name\": \"tool_use\", \"template\": \"T\"}]}");
+    T_OK(hone_chat_load(&c, dir, tok));
+    T_STATUS(hone_chat_render_messages(c, &r, m, NULL), HONE_E_DATA);
+    T_ERROR_HAS("none named \"default\"");
+    hone_chat_render_deinit(&r);
+    hone_chat_destroy(&c);
+    json_decref(m);
+    write_file(dir, "tokenizer_config.json", "{\"chat_template\": [{\"template\": \"T\"}]}");
+    T_STATUS(hone_chat_load(&c, dir, tok), HONE_E_FORMAT);
+    T_ERROR_HAS("item 0 of \"chat_template\" has no \"name\"");
+    T_OK(hone_dir_remove(dir));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_turn_has_its_terminator), cmocka_unit_test(nothing_to_supervise),
         cmocka_unit_test(history_that_changes), cmocka_unit_test(tool_calls), cmocka_unit_test(other_shapes),
-        cmocka_unit_test(ends_of_turns),
-        cmocka_unit_test(one_bos), cmocka_unit_test(unusable_rows_are_refused),
+        cmocka_unit_test(ends_of_turns), cmocka_unit_test(turns_in_pieces), cmocka_unit_test(long_conversations),
+        cmocka_unit_test(training_prompt_is_the_serving_prompt), cmocka_unit_test(token_on_the_border),
+        cmocka_unit_test(named_templates), cmocka_unit_test(only_a_template_for_tools), cmocka_unit_test(one_bos),
+        cmocka_unit_test(unusable_rows_are_refused),
         cmocka_unit_test(reasoning_goes_by_three_names), cmocka_unit_test(templates_of_directories),
     };
 
