@@ -261,8 +261,8 @@ static void long_pieces_do_not_hang(void **state)
     static const char *const models[] = {
         "{\"type\":\"BPE\",\"unk_token\":\"?\",\"fuse_unk\":true,\"vocab\":{\"?\":0,\"a\":1,\"aa\":2,\"aaaa\":3},\"merges\":[\"a a\",\"aa aa\"]}",
         "{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":[[\"?\",0],[\"a\",-1],[\"aa\",-1.5],[\"aaaa\",-2]]}",
-        "{\"type\":\"WordPiece\",\"unk_token\":\"?\",\"continuing_subword_prefix\":\"\",\"max_input_chars_per_word\":100000000,"
-        "\"vocab\":{\"?\":0,\"a\":1,\"aa\":2,\"aaaa\":3}}",
+        ("{\"type\":\"WordPiece\",\"unk_token\":\"?\",\"continuing_subword_prefix\":\"\",\"max_input_chars_per_word\":100000000,"
+         "\"vocab\":{\"?\":0,\"a\":1,\"aa\":2,\"aaaa\":3}}"),
     };
     size_t n = 2 << 20;
     char  *text = hone_calloc(n, 1);
