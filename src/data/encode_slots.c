@@ -406,6 +406,16 @@ static bool is_preference(const hone_options *o)
     return o->stage == HONE_STAGE_RM || o->stage == HONE_STAGE_DPO || o->stage == HONE_STAGE_KTO;
 }
 
+/* A good answer that is empty is no good one, nor a call. */
+static void check_desirable(talk *t, hone_row_result *out)
+{
+    hone_turn *last = &t->turns.data[t->turns.len - 1];
+
+    out->desirable = t->c->desirable == 1 && last->n > 0;
+    if (t->c->desirable == 1 && last->n == 0)
+        last->role = HONE_TURN_ASSISTANT;
+}
+
 hone_status hone_encode_slots(hone_row_result *out, const hone_conversation *c, const hone_dataset_context *context,
                               const char *where)
 {
@@ -416,12 +426,12 @@ hone_status hone_encode_slots(hone_row_result *out, const hone_conversation *c, 
     HONE_GO(read_talk(&talks[0], c->chosen, 0));
     if (c->rejected)
         HONE_GO(read_talk(&talks[1], c->rejected, json_array_size(c->chosen)));
+    if (c->desirable >= 0)
+        check_desirable(&talks[0], out);
     if (!is_preference(context->options))
         HONE_GO(encode_chat(&talks[0], out));
     else
         HONE_GO(encode_answers(talks, n, out));
-    if (c->desirable >= 0)      /* an empty answer cannot be a good one */
-        out->desirable = c->desirable == 1 && talks[0].turns.data[talks[0].turns.len - 1].n > 0;
 out:
     talk_deinit(&talks[0]);
     talk_deinit(&talks[1]);
