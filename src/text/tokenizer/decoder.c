@@ -451,7 +451,7 @@ out:
 hone_status tok_decode_one(const tok_decoder *d, hone_str *out, const char *content, size_t n)
 {
     hone_str    now = HONE_STR_INIT, next = HONE_STR_INIT;
-    bool        fused = false;
+    bool        fused = false, bytes = false;
     hone_status st;
 
     hone_str_append(&now, content, n);
@@ -463,10 +463,12 @@ hone_status tok_decode_one(const tok_decoder *d, hone_str *out, const char *cont
 
         if (step->kind == TOK_DECODE_BYTE_LEVEL) {
             tok_chars_to_bytes(out, hone_str_c(&now), now.len);
+            bytes = true;
             break;
         }
         if (step->kind == TOK_DECODE_BYTE_FALLBACK && (byte = fallback_byte(hone_str_c(&now), now.len)) >= 0) {
             hone_str_putc(out, (char)byte);
+            bytes = true;
             break;
         }
         fused |= step->kind == TOK_DECODE_FUSE;
@@ -477,10 +479,8 @@ hone_status tok_decode_one(const tok_decoder *d, hone_str *out, const char *cont
         swap = now;
         now = next;
         next = swap;
-        if (i + 1 == d->steps.len)
-            hone_str_append(out, hone_str_c(&now), now.len);
     }
-    if (!d->steps.len)
+    if (!bytes)
         hone_str_append(out, hone_str_c(&now), now.len);
     HONE_GO(hone_str_ok(out));
 out:
