@@ -125,8 +125,8 @@ static hone_status get_variables(const hone_conversation *c, const hone_options 
 typedef struct labelling {
     const hone_options *o;
     const json_t       *messages;
-    int64_t             first, last;    /* messages of the assistant that may be: from the first of the answer (0 if there is no
-                                           prompt of its own) to the last */
+    int64_t             first, last;    /* messages of the assistant that may be: from the first of the answer to the last; -1:
+                                           all, also what the template writes for none */
     bool                answer_only;    /* nothing before `first`, whatever its switch says */
 } labelling;
 
@@ -241,7 +241,7 @@ static hone_status encode_one(job *j, const json_t *answer, hone_chat_render *re
         if (format_is_role(json_array_get(messages, i), "assistant"))
             l.last = (int64_t)i;
     l.messages = messages;
-    l.first = answer ? (int64_t)prompt : 0;
+    l.first = answer ? (int64_t)prompt : -1;
     HONE_GO(hone_chat_render_messages(j->context->chat, render, messages, &j->options));
     HONE_GO(label_render(&l, render, ids, labels));
     removed = count_removed_reasoning(messages, render);

@@ -123,6 +123,20 @@ static hone_status rename_columns(const json_t *row, const hone_source *source, 
     return HONE_OK;
 }
 
+/* A row whose values are null still has its keys, if nothing else tells. */
+static bool find_by_keys(hone_row_format *out, const json_t *row)
+{
+    json_t     *keys = json_object(), *value;
+    const char *key;
+    bool        found;
+
+    json_object_foreach((json_t *)row, key, value)
+        (void)json_object_set_new(keys, key, json_true());
+    found = find_format(out, keys);
+    json_decref(keys);
+    return found;
+}
+
 hone_status hone_row_format_detect(hone_row_format *out, const json_t *row, const hone_source *source, const char *where)
 {
     json_t     *renamed = NULL;
@@ -130,7 +144,7 @@ hone_status hone_row_format_detect(hone_row_format *out, const json_t *row, cons
 
     HONE_CHECK(json_is_object(row), HONE_E_FORMAT, "%s: a row must be an object, not %s", where, hone_json_type_name(row));
     HONE_GO(rename_columns(row, source, where, &renamed));
-    HONE_GO(find_format(out, renamed) ? HONE_OK : unknown_format(renamed, where));
+    HONE_GO(find_format(out, renamed) || find_by_keys(out, renamed) ? HONE_OK : unknown_format(renamed, where));
 out:
     json_decref(renamed);
     return st;

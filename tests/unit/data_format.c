@@ -345,6 +345,8 @@ static void queries_under_any_name(void **state)
     refuse("{\"query\": \"u\", \"response\": \"a\", \"history\": [[\"a\"]]}", HONE_E_FORMAT, "entry 0 of the history is no pair");
     refuse("{\"messages\": 1, \"response\": \"a\"}", HONE_E_FORMAT, "\"messages\" must be an array");
     refuse("{\"left\": 1}", HONE_E_FORMAT, "it has: left");
+    refuse("{\"id\": 1, \"messages\": null}", HONE_E_DATA, "the row has no \"messages\" (it has: id, messages)");
+    refuse("{\"query\": null, \"response\": null}", HONE_E_DATA, "the row has no \"response\"");
 }
 
 /* ms-swift's dataset_info.json renames columns; any name goes. */
@@ -413,6 +415,19 @@ static void prompt_and_completion_as_messages(void **state)
     refuse("{\"prompt\": [5], \"completion\": \"a\"}", HONE_E_FORMAT, "message 0 must be an object");
     refuse("{\"prompt\": [{\"role\": \"user\", \"content\": \"u\"}], \"completion\": 5}", HONE_E_FORMAT, "\"completion\" must be a text, a message");
 #undef PROMPT
+}
+
+/* What a template marks is learned, also where it writes it for no message in particular. */
+static void marks_without_a_message(void **state)
+{
+    static const char source[] = "{% for i in range(messages|length) %}{{ messages[i].content }}{% generation %}<|im_end|>{% endgeneration %}{% endfor %}";
+    hone_chat *usual = chats[CHATML];
+
+    (void)state;
+    T_OK(hone_chat_create(&chats[CHATML], source, strlen(source), "marks", tok));
+    expect("{\"query\": \"u\", \"response\": \"a\"}", "u[<|im_end|>]a[<|im_end|>]");
+    hone_chat_destroy(&chats[CHATML]);
+    chats[CHATML] = usual;
 }
 
 /* ---- pairs ---- */
@@ -736,6 +751,7 @@ int main(void)
         cmocka_unit_test_setup(a_later_row_of_another_kind, start),
         cmocka_unit_test_setup(prompt_and_completion_as_texts, start),
         cmocka_unit_test_setup(prompt_and_completion_as_messages, start),
+        cmocka_unit_test_setup(marks_without_a_message, start),
         cmocka_unit_test_setup(pairs_in_every_spelling, start),
         cmocka_unit_test_setup(a_rejected_trajectory, start),
         cmocka_unit_test_setup(pairs_that_are_none, start),
