@@ -328,8 +328,8 @@ static void many_files(void **state)
         char name[32], row[64];
 
         snprintf(name, sizeof name, "%03d.jsonl", i);
-        snprintf(row, sizeof row, i % 3 ? "" : "{\"input_ids\": [%d, 1]}\n", i);
-        t_data_write(&d, name, row[0] ? row : "\n", 0);
+        snprintf(row, sizeof row, "{\"input_ids\": [%d, 1]}\n", i);
+        t_data_write(&d, name, i % 3 ? "\n" : row, 0);
         hone_str_printf(&yaml, "%s'@/%s'", i ? ", " : "dataset: [", name);
     }
     hone_str_puts(&yaml, "]\n");
