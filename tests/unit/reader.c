@@ -200,6 +200,7 @@ static void json_arrays_and_values(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         reads(names[i], " [ ]\n", "");
+        reads(names[i], "[{\"a\":\"\\n\"},{\"a\":\"\\u0041]\\\\\"}]", "1:{\"a\":\"\\n\"};1:{\"a\":\"A]\\\\\"};");
         reads(names[i], "[{\"a\":1},{\"b\":\"]},{\\\"\\\\\"} , {\"c\":[[],{}]}]", "1:{\"a\":1};1:{\"b\":\"]},{\\\"\\\\\"};1:{\"c\":[[],{}]};");
         reads(names[i], "\n[\n  {\n    \"a\": [1,\n 2]},\n  {\"a\": 3}\n]\n\n", "3:{\"a\":[1,2]};6:{\"a\":3};");
     }
@@ -230,6 +231,29 @@ static void broken_json(void **state)
     refuses("a.json", "}\n", 0, HONE_E_FORMAT, "line 1: broken JSON");
     memset(deep, '[', sizeof deep);
     refuses("a.json", deep, sizeof deep, HONE_E_FORMAT, "more than 2048 deep");
+}
+
+/* What is before a fault is read before it is told. */
+static void rows_before_a_fault(void **state)
+{
+    hone_row_block block = { 0 };
+    hone_reader   *r;
+
+    (void)state;
+    write_text("a.json", "[{\"a\": 1}, {\"a\": 2},\n{\"a\": 3]]");
+    T_OK(hone_reader_open(&r, path_of("a.json")));
+    for (int pass = 0; pass < 2; pass++) {
+        T_OK(hone_reader_next(r, &block, 100, 1000));
+        assert_int_equal(block.rows.len, 2);
+        for (int again = 0; again < 2; again++) {
+            T_STATUS(hone_reader_next(r, &block, 100, 1000), HONE_E_FORMAT);
+            T_ERROR_HAS("a.json: line 2: broken JSON at column 8");
+            assert_int_equal(block.rows.len, 0);
+        }
+        T_OK(hone_reader_rewind(r));
+    }
+    hone_reader_close(&r);
+    hone_row_block_deinit(&block);
 }
 
 static void csv_records(void **state)
@@ -495,7 +519,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_with_odd_ends),  cmocka_unit_test(rows_of_any_shape), cmocka_unit_test(json_arrays_and_values),
-        cmocka_unit_test(broken_json),          cmocka_unit_test(csv_records),       cmocka_unit_test(broken_csv),
+        cmocka_unit_test(broken_json),          cmocka_unit_test(rows_before_a_fault),
+        cmocka_unit_test(csv_records),       cmocka_unit_test(broken_csv),
         cmocka_unit_test(archives),             cmocka_unit_test(archives_of_archives),
         cmocka_unit_test(a_wide_zstd_window),   cmocka_unit_test(names_and_contents), cmocka_unit_test(what_is_no_file),
         cmocka_unit_test(long_rows),            cmocka_unit_test(running_out_of_memory_is_an_error),
