@@ -361,6 +361,16 @@ hone_status hone_path_rename(const char *from, const char *to)
     return sync_parent(to);
 }
 
+hone_status hone_dir_replace(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
+        HONE_TRY(sync_parent(to));
+        return hone_dir_remove(from);       /* what was there */
+    }
+    HONE_TRY(hone_dir_remove(to));
+    return hone_path_rename(from, to);
+}
+
 static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 hone_status hone_dir_list(char ***names, size_t *n, const char *path)

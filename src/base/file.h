@@ -53,6 +53,9 @@ hone_status hone_dir_remove(const char *path) HONE_MUST_CHECK;    /* recursively
 void        hone_dir_discard(const char *path);
 hone_status hone_dir_sync(const char *path) HONE_MUST_CHECK;
 hone_status hone_path_rename(const char *from, const char *to) HONE_MUST_CHECK;
+/* Put the folder `from` in the place of the folder `to` (which need not be there), whose content goes. At once where the file
+ * system can exchange names; else `to` is away for a moment. */
+hone_status hone_dir_replace(const char *from, const char *to) HONE_MUST_CHECK;
 
 /* Names in a folder (no "." and ".."), sorted by byte. Owns: hone_dir_list_free. */
 hone_status hone_dir_list(char ***names, size_t *n, const char *path) HONE_MUST_CHECK;

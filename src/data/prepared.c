@@ -84,21 +84,34 @@ out:
     return st;
 }
 
-/* A folder of another key goes only when its successor is whole. */
-static hone_status put_in_place(const char *made, const char *dir)
+static bool is_own(const char *name)
 {
-    char       *old = hone_asprintf("%s.old", dir);
+    static const char *const own[] = {
+#define FILES_(name, type) "train." #name, "eval." #name,
+        DATASET_COLUMNS(FILES_)
+#undef FILES_
+        PREPARED_MANIFEST, PREPARED_MANIFEST ".tmp-*",
+    };
+
+    for (size_t i = 0; i < HONE_COUNTOF(own); i++)
+        if (hone_glob_match(own[i], name))
+            return true;
+    return false;
+}
+
+/* A folder that is about to go holds nothing but what hone wrote. */
+static hone_status check_own(const char *dir)
+{
+    char      **names;
+    size_t      n;
     hone_status st = HONE_OK;
 
-    HONE_GO(old ? HONE_OK : HONE_E_NOMEM);
-    if (hone_path_exists(dir)) {
-        HONE_GO(hone_dir_remove(old));
-        HONE_GO(hone_path_rename(dir, old));
-    }
-    HONE_GO(hone_path_rename(made, dir));
-    HONE_GO(hone_dir_remove(old));
+    HONE_TRY(hone_dir_list(&names, &n, dir));
+    for (size_t i = 0; i < n; i++)
+        HONE_GO_CHECK(is_own(names[i]), HONE_E_EXISTS, "%s is to be replaced, and holds %s, which hone did not "
+                      "write; move it away", dir, names[i]);
 out:
-    hone_free(old);
+    hone_dir_list_free(names, n);
     return st;
 }
 
@@ -108,6 +121,7 @@ static hone_status clear_dir(const char *dir)
     size_t      n;
     hone_status st = HONE_OK;
 
+    HONE_TRY(check_own(dir));
     HONE_TRY(hone_dir_list(&names, &n, dir));
     for (size_t i = 0; i < n && st == HONE_OK; i++) {
         char *path = hone_path_join(dir, names[i]);
@@ -131,7 +145,7 @@ static hone_status make(const hone_dataset_context *c, const char *dir)
     HONE_GO(clear_dir(made));
     st = make_parts(c, made);
     if (st == HONE_OK)
-        st = put_in_place(made, dir);
+        st = hone_dir_replace(made, dir);
     if (st != HONE_OK)
         hone_dir_discard(made);
 out:
@@ -170,6 +184,8 @@ hone_status hone_prepare(const hone_dataset_context *c, bool *made)
         HONE_GO(check_prepared(&fresh, c));
     if (fresh)
         goto out;
+    if (what == FOLDER_PREPARED)
+        HONE_GO(check_own(plain));
     HONE_GO(make(c, plain));
     *made = true;
     hone_info(c->log, "prepared %s in %.1f s", plain, now() - start);

@@ -29,7 +29,7 @@ expect() {      # exit code, text, command...
     [ $code = "$want" ] || fail "$*: exit code $code, not $want"
     grep -qF -- "$text" log || fail "$*: no \"$text\""
 }
-clean() { [ ! -e "${1:-ready}.preparing" ] && [ ! -e "${1:-ready}.old" ] || fail "left behind: $(ls)"; }
+clean() { [ ! -e "${1:-ready}.preparing" ] || fail "left behind: $(ls)"; }
 same_model() { cmp "$1/model.safetensors" "$2/model.safetensors" || fail "$1 and $2 differ"; }
 
 # the same run, prepared or not, with the folder made beforehand or by the run itself
@@ -120,6 +120,12 @@ expect 3 "bad.jsonl: line 5" prepare --out fresh dataset=bad.jsonl
 mkdir fresh.preparing; echo junk >fresh.preparing/train.ids     # as a killed process leaves it
 expect 0 "prepared fresh in" prepare --out fresh
 cmp fresh/train.ids ready/train.ids; clean fresh
+mkdir -p mixed.preparing; echo mine >mixed.preparing/notes
+expect 9 "mixed.preparing is to be replaced, and holds notes" prepare --out mixed
+echo mine >fresh/train.jsonl
+expect 9 "fresh is to be replaced, and holds train.jsonl" prepare --out fresh cutoff_len=9 overwrite_cache=true
+[ "$(cat mixed.preparing/notes fresh/train.jsonl)" = $'mine\nmine' ] || fail "notes were touched"
+expect 0 "nothing to do" prepare --out fresh
 mkdir -p busy.preparing
 exec 7<busy.preparing; flock -n 7
 expect 9 "another process" prepare --out busy
