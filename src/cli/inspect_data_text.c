@@ -27,6 +27,9 @@ static void put_counts(hone_str *out, const hone_dataset *d, const char *name)
     if (r->lists_printed)
         hone_str_printf(out, "  in %lld rows the chat template writes content that is a list as [{'type': 'text', ...}]\n",
                         (long long)r->lists_printed);
+    if (r->prompts_differ)
+        hone_str_printf(out, "  in %lld rows the text before the last answer is not what the chat template asks for an answer with\n",
+                        (long long)r->prompts_differ);
     for (int64_t i = 0; i < r->n_notes; i++) {
         hone_row_note note = hone_dataset_note(d, i);
 

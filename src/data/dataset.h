@@ -62,6 +62,7 @@ typedef struct hone_dataset_report {
     int64_t longest;                        /* tokens of the longest sample */
     int64_t reasoning_removed; /* answers whose reasoning the chat template left out, as it does in earlier turns */
     int64_t lists_printed;     /* rows with content that is a list, and the chat template wrote it as Python prints it */
+    int64_t prompts_differ;    /* rows whose last answer the chat template asks for with another text than stands before it */
     int32_t max_id;                         /* largest id and label of the samples, -1 if there is none */
     int32_t end_label; /* the label that most samples end with (their last one), -1 if there is none, and of how many */
     int64_t end_count;

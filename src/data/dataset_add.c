@@ -222,6 +222,7 @@ hone_status dataset_place_row(hone_dataset *d, const hone_dataset_context *c, co
     d->report.tokens_in += full;
     d->report.reasoning_removed += r->reasoning_removed;
     d->report.lists_printed += r->list_printed;
+    d->report.prompts_differ += r->prompt_differs;
     if (o->stage == HONE_STAGE_PT && o->packing == HONE_TRI_TRUE)
         return place_document(d, c, r, place);
     snprintf(why, sizeof why, "%lld tokens, cutoff_len is %lld", (long long)longest, (long long)o->cutoff_len);

@@ -115,6 +115,10 @@ void hone_dataset_log_report(const hone_dataset *d, const char *name, const hone
     if (r->lists_printed)
         hone_warn(log, "%s: in %lld rows the content of a message is a list, and the chat template, which takes texts, writes it "
                   "as [{'type': 'text', ...}]; write it as one string", name, (long long)r->lists_printed);
+    if (r->prompts_differ)
+        hone_warn(log, "%s: in %lld rows the text before the last answer is not what the chat template asks for an answer with "
+                  "(another opening of the turn, say): there the model learns behind a prompt that it will not see in use", name,
+                  (long long)r->prompts_differ);
     more = r->fates[HONE_ROW_TOO_LONG] + r->fates[HONE_ROW_BAD] + r->fates[HONE_ROW_UNSUPERVISED];
     for (int64_t i = 0; i < d->notes.len && listed < MAX_LOGGED + 2 * MAX_LISTED; i++) {
         hone_row_note n = hone_dataset_note(d, i);

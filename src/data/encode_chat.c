@@ -248,6 +248,7 @@ static hone_status encode_one(job *j, const json_t *answer, hone_chat_render *re
     HONE_GO(check_reasoning(j, removed));
     j->out->reasoning_removed += removed;
     j->out->list_printed |= list_is_printed(messages, render);
+    j->out->prompt_differs |= render->prompt_differs;
 out:
     json_decref(messages);
     return st;

@@ -17,6 +17,7 @@ typedef struct hone_row_result {
     int64_t      tokens_full;   /* of `ids`, before an encoder's own cut; = ids.len if there was none */
     int64_t      reasoning_removed; /* answers whose reasoning the template left out */
     bool         list_printed;      /* the template wrote content that is a list as Python prints it */
+    bool         prompt_differs;    /* the template asks for the last answer with another text than it stands behind */
 } hone_row_result;
 
 void hone_row_result_deinit(hone_row_result *r);

@@ -11,7 +11,7 @@
 /* X(field): the counts of a report, all int64 but max_id and end_label. */
 #define REPORT_COUNTS(X)                                                                                               \
     X(rows) X(tokens_in) X(tokens_kept) X(tokens_cut) X(tokens_dropped) X(supervised) X(longest) X(reasoning_removed)  \
-    X(lists_printed) X(max_id) X(end_label) X(end_count) X(n_notes)
+    X(lists_printed) X(prompts_differ) X(max_id) X(end_label) X(end_count) X(n_notes)
 
 /* ---- writing ---- */
 

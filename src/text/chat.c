@@ -166,7 +166,7 @@ static hone_status render(const chat_job *job, hone_chat_render *out, hone_templ
     hone_str_append(&out->text, hone_str_c(&full->text), full->text.len);
     HONE_TRY(hone_str_ok(&out->text));
     HONE_TRY(hone_tokenizer_encode(job->chat->tok, &out->tokens, hone_str_c(&out->text), out->text.len, false));
-    HONE_TRY(chat_find_spans(job, spans, full, &out->tokens));
+    HONE_TRY(chat_find_spans(job, spans, &out->prompt_differs, full, &out->tokens));
     return mark_tokens(out, spans);
 }
 
@@ -182,6 +182,7 @@ hone_status hone_chat_render_messages(const hone_chat *chat, hone_chat_render *o
 
     hone_str_clear(&out->text);
     out->tokens.len = out->mask.len = out->message.len = 0;
+    out->prompt_differs = false;
     HONE_GO(check_options(job.options));
     HONE_GO(normalise(&normal, messages));
     job.messages = normal;

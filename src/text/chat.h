@@ -15,6 +15,8 @@ typedef struct hone_chat_render {
     hone_encoding tokens;       /* of `text`, no special tokens added (the template writes them) */
     HONE_VEC(uint8_t) mask;     /* per token: 1 = supervised */
     HONE_VEC(int32_t) message;  /* per token: index of the message whose supervision span it is in, else -1 */
+    bool          prompt_differs;   /* what asks for the last answer (the messages before it, with a generation prompt) is not
+                                       what `text` begins with */
 } hone_chat_render;
 
 typedef struct hone_chat_options {

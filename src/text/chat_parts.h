@@ -30,8 +30,10 @@ hone_status chat_try_arguments(hone_chat *chat) HONE_MUST_CHECK;
 hone_status chat_new(hone_chat **out, const hone_tokenizer *tok) HONE_MUST_CHECK;
 /* Render the first n messages. */
 hone_status chat_render_text(const chat_job *job, hone_template_output *out, size_t n, bool prompt) HONE_MUST_CHECK;
+/* Whether the text begins with this prompt. A prompt that a template refused is empty, and tells nothing. */
+bool        chat_begins_with(const hone_str *text, const hone_str *prompt);
 /* The spans of a render of all messages (with or without prompt, as the job's options say) and its tokens, in order. */
-hone_status chat_find_spans(const chat_job *job, chat_spans *out, const hone_template_output *full,
+hone_status chat_find_spans(const chat_job *job, chat_spans *out, bool *prompt_differs, const hone_template_output *full,
                             const hone_encoding *tokens) HONE_MUST_CHECK;
 
 #endif /* HONE_TEXT_CHAT_PARTS_H */

@@ -28,6 +28,8 @@ typedef struct finder {
     hone_str                    end_header; /* what a generation prompt adds after the whole conversation */
     hone_str                    used_header;    /* the header found for an earlier message */
     HONE_VEC(known_header)      known;
+    int32_t                     last;       /* answer, -1 if there is none */
+    bool                        prompt_differs;
 } finder;
 
 static size_t span_begin(const hone_template_output *o, size_t i) { return i ? o->spans.data[i - 1].end : 0; }
@@ -332,6 +334,8 @@ static hone_status measured_start(finder *f, size_t *start, hone_str *header, co
 
     if (st == HONE_OK)
         *start = span_start(f, r, msg, header, &prompted.text);
+    if (st == HONE_OK && msg == f->last)
+        f->prompt_differs = !chat_begins_with(&f->full->text, &prompted.text);
     hone_template_output_deinit(&prompted);
     return st;
 }
@@ -476,6 +480,26 @@ static hone_status marked_spans(chat_spans *out, const hone_template_output *ful
     return HONE_OK;
 }
 
+bool chat_begins_with(const hone_str *text, const hone_str *prompt)
+{
+    return prompt->len <= text->len && memcmp(hone_str_c(text), hone_str_c(prompt), prompt->len) == 0;
+}
+
+/* The same question where spans are marked, and no prompt was rendered for them. */
+static hone_status compare_prompt(finder *f)
+{
+    hone_template_output prompted = { 0 };
+    hone_status          st = f->last < 0 ? HONE_OK : chat_render_text(f->job, &prompted, (size_t)f->last, true);
+
+    if (st == HONE_OK && f->last >= 0)
+        f->prompt_differs = !chat_begins_with(&f->full->text, &prompted.text);
+    else if (st == HONE_E_DATA || st == HONE_E_UNSUPPORTED)
+        st = HONE_OK;
+    hone_status_clear();
+    hone_template_output_deinit(&prompted);
+    return st;
+}
+
 static void keep_in_order(chat_spans *spans)
 {
     for (size_t i = 1; i < spans->len; i++) {
@@ -488,16 +512,23 @@ static void keep_in_order(chat_spans *spans)
     }
 }
 
-hone_status chat_find_spans(const chat_job *job, chat_spans *out, const hone_template_output *full,
+hone_status chat_find_spans(const chat_job *job, chat_spans *out, bool *prompt_differs, const hone_template_output *full,
                             const hone_encoding *tokens)
 {
-    finder               f = { .job = job, .full = full, .tokens = tokens, .limit = full->text.len };
+    finder               f = { .job = job, .full = full, .tokens = tokens, .limit = full->text.len, .last = -1 };
     hone_template_output scratch = { 0 };
     size_t               n = json_array_size(job->messages);
     hone_status          st = HONE_OK;
 
-    if (hone_template_has_generation(job->t))
-        return marked_spans(out, full);
+    for (int32_t i = 0; i < (int32_t)n; i++)
+        if (by_assistant(job->messages, i))
+            f.last = i;
+    if (hone_template_has_generation(job->t)) {
+        HONE_TRY(marked_spans(out, full));
+        st = compare_prompt(&f);
+        *prompt_differs = f.prompt_differs;
+        return st;
+    }
     HONE_GO(header_after(job, &f.end_header, &scratch, n));
     if (job->options->generation_prompt)
         f.limit -= HONE_MIN(f.end_header.len, f.limit);
@@ -506,6 +537,7 @@ hone_status chat_find_spans(const chat_job *job, chat_spans *out, const hone_tem
         if (by_assistant(job->messages, i))
             HONE_GO(find_message(&f, out, i));
     keep_in_order(out);
+    *prompt_differs = f.prompt_differs;
 out:
     for (size_t i = 0; i < f.known.len; i++)
         hone_str_deinit(&f.known.data[i].header);

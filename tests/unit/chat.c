@@ -301,6 +301,42 @@ static void token_on_the_border(void **state)
     json_decref(m);
 }
 
+static bool differs(const char *source, const char *messages)
+{
+    hone_chat       *c = chat_of(source);
+    json_t          *m = parse(messages);
+    hone_chat_render r = { 0 };
+    bool             out;
+
+    T_OK(hone_chat_render_messages(c, &r, m, NULL));
+    out = r.prompt_differs;
+    hone_chat_render_deinit(&r);
+    json_decref(m);
+    hone_chat_destroy(&c);
+    return out;
+}
+
+/* What asks for the last answer may not be what the answer stands behind. */
+static void prompts_that_differ(void **state)
+{
+#define TURN "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
+#define MARKED_TURN "{% for m in messages %}<|im_start|>{{ m.role }}\n{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
+    static const char turns[] = "[" U("one") "," A("Eins") "," U("two") "," A("Zwei") "]";
+
+    (void)state;
+    assert_false(differs(TURN "{% endif %}", turns));
+    assert_true(differs(TURN "<think>\n{% endif %}", turns));
+    assert_false(differs(TURN "<think>\n{% endif %}", "[" U("one") "," A("<think>\\nt</think>Eins") "]"));
+    assert_false(differs(TURN "<think>\n{% endif %}", "[" U("one") "]"));
+    assert_false(differs(MARKED_TURN "{% endif %}", turns));
+    assert_true(differs(MARKED_TURN "<think>\n{% endif %}", turns));
+    assert_true(differs("{{ messages | length }}" TURN "{% endif %}", turns));
+    /* a template that refuses to be asked tells nothing */
+    assert_false(differs("{% if add_generation_prompt %}{{ raise_exception('no') }}{% endif %}" TURN "{% endif %}", turns));
+#undef TURN
+#undef MARKED_TURN
+}
+
 static void one_bos(void **state)
 {
     hone_chat       *c = chat_of_file("headers.jinja");
@@ -477,7 +513,7 @@ int main(void)
         cmocka_unit_test(history_that_changes), cmocka_unit_test(tool_calls), cmocka_unit_test(other_shapes),
         cmocka_unit_test(ends_of_turns), cmocka_unit_test(turns_in_pieces), cmocka_unit_test(long_conversations),
         cmocka_unit_test(training_prompt_is_the_serving_prompt), cmocka_unit_test(token_on_the_border),
-        cmocka_unit_test(named_templates), cmocka_unit_test(only_a_template_for_tools), cmocka_unit_test(one_bos),
+        cmocka_unit_test(named_templates), cmocka_unit_test(only_a_template_for_tools), cmocka_unit_test(prompts_that_differ), cmocka_unit_test(one_bos),
         cmocka_unit_test(unusable_rows_are_refused),
         cmocka_unit_test(reasoning_goes_by_three_names), cmocka_unit_test(templates_of_directories),
     };

@@ -257,6 +257,25 @@ static void content_of_parts(void **state)
     close_data(&d);
 }
 
+/* The header of an answer is not what the model is asked with: the log warns. */
+static void prompts_that_differ_are_counted(void **state)
+{
+    static const char source[] = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+                                 "{% if add_generation_prompt %}<|im_start|>assistant\n{% if messages|length > 3 %}<think>\n{% endif %}{% endif %}";
+    hone_chat *chat;
+    t_data     d;
+
+    (void)state;
+    open_data(&d, NULL);
+    T_OK(hone_chat_create(&chat, source, strlen(source), "opening", tok));
+    d.context.chat = chat;
+    t_data_write(&d, "a.jsonl", THREE_TURNS "{\"messages\": [{\"role\": \"user\", \"content\": \"u\"},"
+                 " {\"role\": \"assistant\", \"content\": \"a\"}]}\n", 0);
+    T_OK(t_data_load(&d, A));
+    assert_int_equal(hone_dataset_get_report(d.train)->prompts_differ, 1);
+    close_data(&d);
+}
+
 static void rows_differ_in_their_keys(void **state)
 {
     t_data d;
@@ -505,6 +524,7 @@ int main(void)
         cmocka_unit_test(messages_switch_their_loss),
         cmocka_unit_test(tool_calls_are_trained),
         cmocka_unit_test(reasoning_follows_the_template),
+        cmocka_unit_test(prompts_that_differ_are_counted),
         cmocka_unit_test(rows_differ_in_their_keys),
         cmocka_unit_test(content_of_parts),
         cmocka_unit_test(rows_that_cannot_be_rendered),
