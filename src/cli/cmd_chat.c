@@ -68,7 +68,7 @@ static hone_status open_all(talk *t)
     HONE_GO(hone_model_dir_locate(&path, t->model, NULL));
     HONE_GO(hone_model_dir_open(&probe, path));
     dtype = t->dtype ? (strcmp(t->dtype, "f32") == 0 ? HONE_DTYPE_F32 : HONE_DTYPE_BF16) : hone_model_dir_compute_dtype(probe);
-    if (hone_dir_has(path, "tokenizer.json")) {
+    if (hone_tokenizer_is_in(path)) {
         HONE_GO(hone_tokenizer_load(&t->tokenizer, path));
         st = hone_chat_load(&t->chat, path, t->tokenizer);
         if (st == HONE_E_DATA)      /* no template: continue the text as it stands */
@@ -202,7 +202,7 @@ static hone_status answer_text(talk *t, const char *text, size_t n)
     hone_str          answer = HONE_STR_INIT;
     hone_chat_options options = { .generation_prompt = true };
 
-    HONE_CHECK(t->tokenizer, HONE_E_DATA, "%s has no tokenizer.json; give ids: --ids --prompt \"[1, 2, 3]\"", t->model);
+    HONE_CHECK(t->tokenizer, HONE_E_DATA, "%s has no tokenizer; give ids: --ids --prompt \"[1, 2, 3]\"", t->model);
     if (t->chat) {
         HONE_GO(say(t->messages, "user", text, n));
         HONE_GO(hone_chat_render_messages(t->chat, &render, t->messages, &options));

@@ -172,7 +172,7 @@ static hone_status check_text(hone_row_format format, const hone_source *s, cons
     HONE_CHECK(!s->ranking, HONE_E_USAGE, "dataset_info.json: %s holds preference pairs (ranking), which stage rm and dpo train "
                "on", s->path);
     HONE_CHECK(c->tokenizer, HONE_E_DATA,
-               "%s: rows of text need a tokenizer, and the model directory has no tokenizer.json", s->path);
+               "%s: rows of text need a tokenizer, and the model directory has none (tokenizer.json, or older vocabulary files)", s->path);
     HONE_CHECK(!c->options->append_eos || hone_tokenizer_eos(c->tokenizer) >= 0, HONE_E_DATA, "%s: documents end with the EOS "
                "token, and tokenizer_config.json names no eos_token that the vocabulary has; append_eos: false joins them "
                "without one", s->path);
@@ -221,7 +221,7 @@ hone_status hone_row_format_check(hone_row_format format, const hone_source *s, 
     HONE_CHECK(c->slots || c->chat || (format == HONE_ROWS_TRL && c->tokenizer), HONE_E_DATA,
                "%s: conversations need the chat template of the model, and the model directory has %s", s->path,
                c->tokenizer ? "none (chat_template.jinja, or chat_template in tokenizer_config.json)"
-                            : "no tokenizer.json");
+                            : "no tokenizer");
     return HONE_OK;
 }
 

@@ -157,19 +157,25 @@ static hone_status emit(hone_row_result *out, int32_t id)
 
 /* LLaMA-Factory's way: no BOS, and the text of EOS is tokenised with the document. Of a Llama 3, that is the end of a text,
  * not of a turn. */
-static hone_status encode_with_eos(const format_row *r, hone_encoding *tokens, hone_str *text)
+static hone_status encode_as_text(const format_row *r, hone_encoding *tokens, const hone_str *document)
 {
     const hone_options   *o = r->context->options;
     const hone_tokenizer *tok = r->context->tokenizer;
     const char           *eos = hone_tokenizer_content(tok, hone_tokenizer_eos(tok)), *end_of_text = "<|end_of_text|>";
+    hone_str              text = HONE_STR_INIT;
+    hone_status           st;
 
     if (o->template && strcmp(o->template, "llama3") == 0
         && (o->llamafactory_quirks || hone_tokenizer_id(tok, end_of_text) >= 0))
         eos = end_of_text;
+    hone_str_append(&text, hone_str_c(document), document->len);
     if (o->append_eos)
-        hone_str_puts(text, eos);
-    HONE_TRY(hone_str_ok(text));
-    return hone_tokenizer_encode(tok, tokens, hone_str_c(text), text->len, false);
+        hone_str_puts(&text, eos);
+    st = hone_str_ok(&text);
+    if (st == HONE_OK)
+        st = hone_tokenizer_encode(tok, tokens, hone_str_c(&text), text.len, false);
+    hone_str_deinit(&text);
+    return st;
 }
 
 /* BOS only if the tokenizer adds one, EOS behind. */
@@ -193,7 +199,7 @@ hone_status format_text_row(hone_row_result *out, hone_row_format format, const 
     HONE_GO(format_check_media(r));
     HONE_GO(get_document(format, r, &text));
     if (r->context->slots || r->context->options->llamafactory_quirks)
-        HONE_GO(encode_with_eos(r, &tokens, &text));
+        HONE_GO(encode_as_text(r, &tokens, &text));
     else
         HONE_GO(encode_document(r, &tokens, &text));
     for (size_t i = 0; i < tokens.len; i++)

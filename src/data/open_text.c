@@ -36,7 +36,7 @@ hone_status hone_dataset_open_text(hone_tokenizer **tokenizer, hone_chat **chat,
     *tokenizer = NULL;
     *chat = NULL;
     *slots = NULL;
-    if (!hone_dir_has(dir, "tokenizer.json"))
+    if (!hone_tokenizer_is_in(dir))
         return HONE_OK;
     HONE_TRY(hone_tokenizer_load(tokenizer, dir));
     HONE_GO(change_tokenizer(*tokenizer, o));

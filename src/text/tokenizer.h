@@ -27,6 +27,8 @@ typedef HONE_VEC(hone_token) hone_encoding;
  * Errors: E_IO (absent), E_FORMAT (broken), E_UNSUPPORTED (a component that is not implemented, by its name and place).
  */
 hone_status hone_tokenizer_load(hone_tokenizer **out, const char *dir) HONE_MUST_CHECK;
+/* Whether a directory has files that hone_tokenizer_load reads. */
+bool        hone_tokenizer_is_in(const char *dir);
 /* The same from the text of a tokenizer.json alone; `name` appears in errors. It has no named special tokens. */
 hone_status hone_tokenizer_create(hone_tokenizer **out, const char *json, size_t n, const char *name) HONE_MUST_CHECK;
 void        hone_tokenizer_destroy(hone_tokenizer **tok);

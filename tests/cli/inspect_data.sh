@@ -89,7 +89,7 @@ run "no template" 6
 has "chat_template.jinja"
 rm model/tokenizer.json
 run "no tokenizer" 6
-has "no tokenizer.json"
+has "no tokenizer"
 printf '{"input_ids": [1, 2]}\n' >a.jsonl
 run "ids need none" 0
 has "ids:    1 2"

@@ -70,8 +70,8 @@ data '{"input_ids": [1, -1]}\n' 3 'line 1: "input_ids"[1]'
 data '{"input_ids": [1, 2], "labels": [1, -5]}\n' 3 '"labels"[1]'
 data '{"input_ids": [1, 99999999999]}\n' 3 '"input_ids"[1]'
 data '{"input_ids": [1, 2], "labels": [1]}\n' 3 "1 labels for 2 input_ids"
-data '{"messages": [{"role": "user", "content": "x"}]}\n' 6 "no tokenizer.json"
-data '{"text": "x"}\n' 6 "no tokenizer.json" stage=pt
+data '{"messages": [{"role": "user", "content": "x"}]}\n' 6 "no tokenizer"
+data '{"text": "x"}\n' 6 "has none (tokenizer.json" stage=pt
 data '5\n' 3 "line 1"
 data "$(printf '[%.0s' $(seq 5000))\n" 3 "more than 2048 deep"
 data "$row\n" 2 "num_train_epochs" max_steps=-1 num_train_epochs=1e9 global_batch_tokens=4

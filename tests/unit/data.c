@@ -104,7 +104,7 @@ static void broken_files_name_the_line(void **state)
         { "a.jsonl", "{\"input_ids\": []}\n{\"input_ids\": [1, 2], \"labels\": [5, -100]}\n", HONE_E_DATA, "nothing is left of dataset",
           "2 have no token with a loss" },
         { "a.jsonl", "{\"text\": \"a\"}\n", HONE_E_USAGE, "a.jsonl", "stage: pt" },
-        { "a.jsonl", "{\"messages\": []}\n", HONE_E_DATA, "a.jsonl", "no tokenizer.json" },
+        { "a.jsonl", "{\"messages\": []}\n", HONE_E_DATA, "a.jsonl", "no tokenizer" },
         { "a.txt", "one\n", HONE_E_USAGE, "a.txt", "stage: pt" },
     };
     t_data d;
@@ -405,7 +405,7 @@ static void names_of_dataset_info(void **state)
         { "{\"file_name\": \"a.jsonl\", \"split\": \"test\"}", HONE_E_UNSUPPORTED, "split \"test\"" },
         { "{\"formatting\": \"alpaca\"}", HONE_E_FORMAT, "no \"file_name\"" },
         { "{\"file_name\": \"a.jsonl\", \"formatting\": \"sharegpt\", \"tags\": {\"role_tag\": \"role\"}}", HONE_E_FORMAT, "content_tag" },
-        { "{\"file_name\": \"a.jsonl\"}", HONE_E_DATA, "no tokenizer.json" },
+        { "{\"file_name\": \"a.jsonl\"}", HONE_E_DATA, "no tokenizer" },
     };
     t_data d;
     char   info[256];

@@ -137,6 +137,8 @@ out:
     return st;
 }
 
+bool hone_tokenizer_is_in(const char *dir) { return hone_dir_has(dir, "tokenizer.json") || tok_legacy_is(dir); }
+
 hone_status hone_tokenizer_load(hone_tokenizer **out, const char *dir)
 {
     char       *path = hone_path_join(dir, "tokenizer.json");
