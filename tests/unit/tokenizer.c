@@ -61,10 +61,10 @@ static void refusals_name_what_and_where(void **state)
         { FILE_WITH("\"pre_tokenizer\":{\"type\":\"FixedLength\",\"length\":0},", MODEL(VOCAB, "[]")), HONE_E_FORMAT,
           "\"length\"" },
         { FILE_WITH("\"pre_tokenizer\":{\"type\":\"Words\"},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "the type \"Words\"" },
-        { FILE_WITH("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\p{Han}\"},\"behavior\":\"Isolated\","
-                    "\"invert\":false},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "\\p{Han}" },
+        { FILE_WITH("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\p{Hun}\"},\"behavior\":\"Isolated\","
+                    "\"invert\":false},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "\\p{Hun}" },
         { FILE_WITH("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a\"},\"behavior\":\"Isolated\","
-                    "\"invert\":false},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "regular expression \"(a\"" },
+                    "\"invert\":false},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "\"a\" at byte 2: ')' is missing" },
         { FILE_WITH("\"post_processor\":{\"type\":\"BertProcessing\"},", MODEL(VOCAB, "[]")), HONE_E_FORMAT,
           "post_processor: \"cls\" is not [content, id]" },
         { FILE_WITH("\"post_processor\":{\"type\":\"Wrap\"},", MODEL(VOCAB, "[]")), HONE_E_UNSUPPORTED, "the type \"Wrap\"" },

@@ -5,6 +5,7 @@ The library mixes several Unicode versions (its regular expressions, its standar
 their own), so the tables are read off the library itself, code point by code point.
 
 Made with tokenizers==0.23.3. Run: python tools/golden/tokenizer_unicode.py > src/text/unicode/table.c
+and, for the named sets of regular expressions, python tools/golden/tokenizer_unicode.py sets > src/text/unicode/sets.c
 """
 import struct
 import sys
@@ -19,6 +20,34 @@ CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 GC = "Cn Cc Cf Co Cs Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp".split()
 WORD_REGEX, WORD_RUST, NUMERIC_RUST, PUNCT, DECOMP, DECOMP_COMPAT, CCC, NFC_ACTIVE, SPACE, CONTROL, NONSPACING, MARK = (
     1 << i for i in range(12))
+# Names that \\p{...} takes beside general categories: long/short names of scripts, then properties.
+SCRIPTS = """
+Adlam/Adlm Ahom Anatolian_hieroglyphs/Hluw Arabic/Arab Armenian/Armn Avestan/Avst Balinese/Bali Bamum/Bamu
+Bassa_vah/Bass Batak/Batk Bengali/Beng Bhaiksuki/Bhks Bopomofo/Bopo Brahmi/Brah Braille/Brai Buginese/Bugi Buhid/Buhd
+Canadian_aboriginal/Cans Carian/Cari Caucasian_albanian/Aghb Chakma/Cakm Cham Cherokee/Cher Chorasmian/Chrs
+Common/Zyyy Coptic/Copt Cuneiform/Xsux Cypriot/Cprt Cypro_minoan/Cpmn Cyrillic/Cyrl Deseret/Dsrt Devanagari/Deva
+Dives_akuru/Diak Dogra/Dogr Duployan/Dupl Egyptian_hieroglyphs/Egyp Elbasan/Elba Elymaic/Elym Ethiopic/Ethi
+Georgian/Geor Glagolitic/Glag Gothic/Goth Grantha/Gran Greek/Grek Gujarati/Gujr Gunjala_gondi/Gong Gurmukhi/Guru
+Han/Hani Hangul/Hang Hanifi_rohingya/Rohg Hanunoo/Hano Hatran/Hatr Hebrew/Hebr Hiragana/Hira Imperial_aramaic/Armi
+Inherited/Zinh Inscriptional_pahlavi/Phli Inscriptional_parthian/Prti Javanese/Java Kaithi/Kthi Kannada/Knda
+Katakana/Kana Kayah_li/Kali Kharoshthi/Khar Khitan_small_script/Kits Khmer/Khmr Khojki/Khoj Khudawadi/Sind Lao/Laoo
+Latin/Latn Lepcha/Lepc Limbu/Limb Linear_a/Lina Linear_b/Linb Lisu Lycian/Lyci Lydian/Lydi Mahajani/Mahj Makasar/Maka
+Malayalam/Mlym Mandaic/Mand Manichaean/Mani Marchen/Marc Masaram_gondi/Gonm Medefaidrin/Medf Meetei_mayek/Mtei
+Mende_kikakui/Mend Meroitic_cursive/Merc Meroitic_hieroglyphs/Mero Miao/Plrd Modi Mongolian/Mong Mro/Mroo Multani/Mult
+Myanmar/Mymr Nabataean/Nbat Nandinagari/Nand New_tai_lue/Talu Newa Nko/Nkoo Nushu/Nshu Nyiakeng_puachue_hmong/Hmnp
+Ogham/Ogam Ol_chiki/Olck Old_hungarian/Hung Old_italic/Ital Old_north_arabian/Narb Old_permic/Perm Old_persian/Xpeo
+Old_sogdian/Sogo Old_south_arabian/Sarb Old_turkic/Orkh Old_uyghur/Ougr Oriya/Orya Osage/Osge Osmanya/Osma
+Pahawh_hmong/Hmng Palmyrene/Palm Pau_cin_hau/Pauc Phags_pa/Phag Phoenician/Phnx Psalter_pahlavi/Phlp Rejang/Rjng
+Runic/Runr Samaritan/Samr Saurashtra/Saur Sharada/Shrd Shavian/Shaw Siddham/Sidd SignWriting/Sgnw Sinhala/Sinh
+Sogdian/Sogd Sora_sompeng/Sora Soyombo/Soyo Sundanese/Sund Syloti_nagri/Sylo Syriac/Syrc Tagalog/Tglg Tagbanwa/Tagb
+Tai_le/Tale Tai_tham/Lana Tai_viet/Tavt Takri/Takr Tamil/Taml Tangsa/Tnsa Tangut/Tang Telugu/Telu Thaana/Thaa Thai
+Tibetan/Tibt Tifinagh/Tfng Tirhuta/Tirh Toto Ugaritic/Ugar Vai/Vaii Vithkuqi/Vith Wancho/Wcho Warang_citi/Wara
+Yezidi/Yezi Yi/Yiii Zanabazar_square/Zanb Garay/Gara Gurung_Khema/Gukh Kirat_Rai/Krai Ol_Onal/Onao Sunuwar/Sunu
+Todhri/Todr Tulu_Tigalari/Tutg Kawi Nag_Mundari/Nagm
+"""
+PROPERTIES = ("Alnum Alpha/Alphabetic Blank Cntrl Graph Lower/Lowercase Print Punct PosixPunct Space/White_Space Upper/Uppercase XDigit Word "
+              "ASCII Any Assigned Emoji Emoji_Presentation Extended_Pictographic Ideographic Unified_Ideograph Math Hex_Digit "
+              "Cased Dash Diacritic Extender ID_Start ID_Continue Default_Ignorable_Code_Point")
 GRAPHEME = ("OTHER CONTROL EXTEND INCB_EXTEND LINKER ZWJ SPACING PREPEND CONSONANT PICTOGRAPH HANGUL_L HANGUL_V HANGUL_T "
             "HANGUL_LV HANGUL_LVT").split()
 
@@ -171,6 +200,69 @@ def script_runs():
     return runs
 
 
+def runs_of(pattern):
+    """Where membership in a set changes, from "not". Surrogates fall in anywhere: text has none."""
+    pre, out = pre_tokenizers.Split(Regex(pattern), "removed"), []
+    for first in range(0, len(CODE_POINTS), 1 << 14):
+        chunk = CODE_POINTS[first:first + (1 << 14)]
+        at = 0
+        for _, (begin, end) in pre.pre_tokenize_str("".join(map(chr, chunk))) + [("", (len(chunk), len(chunk)))]:
+            if at < begin:                              # chunk[at:begin] was removed
+                if out and (out[-1] == chunk[at] or (out[-1], chunk[at]) == (0xD800, 0xE000)):
+                    out.pop()
+                else:
+                    out.append(chunk[at])
+                out.append(chunk[begin - 1] + 1)
+            at = end
+    return out
+
+
+def script_lists():
+    """Bounds of each script: first where the scripts change, all at once, then which of them each run is."""
+    firsts = [e.split("/")[0] for e in SCRIPTS.split()]
+    pre = pre_tokenizers.Split(Regex("|".join(r"\p{%s}+" % f for f in firsts)), "isolated")
+    runs = []
+    for first in range(0, len(CODE_POINTS), 1 << 14):
+        chunk = CODE_POINTS[first:first + (1 << 14)]
+        for _, (begin, end) in pre.pre_tokenize_str("".join(map(chr, chunk))):
+            runs.append((chunk[begin], chunk[end - 1] + 1))
+    heads = "".join(chr(b) for b, _ in runs)
+    for name in firsts:
+        bounds, at = [], 0
+        one = pre_tokenizers.Split(Regex(r"\p{%s}" % name), "removed")
+        for _, (begin, end) in one.pre_tokenize_str(heads) + [("", (len(heads), len(heads)))]:
+            for first, last in runs[at:begin]:
+                if bounds and bounds[-1] == first:
+                    bounds.pop()
+                    bounds.append(last)
+                else:
+                    bounds += [first, last]
+            at = end
+        yield bounds
+
+
+def sets():
+    lists, names = [], []
+    entries = [*zip(SCRIPTS.split(), script_lists()),
+               *((e, runs_of(r"[\p{%s}]" % e.split("/")[0])) for e in PROPERTIES.split())]
+    for entry, runs in entries:
+        for name in entry.split("/"):
+            pre_tokenizers.Split(Regex(r"\p{%s}" % name), "removed")       # it knows the name
+            names.append((name.replace("_", "").lower(), sum(map(len, lists)), len(runs)))
+        lists.append(runs)
+    known = dict(entries)
+    assert runs_of(r"[\w]") == known["Word"] and runs_of(r"[[:punct:]]") == known["PosixPunct"]
+    names.sort()
+    print("/* Made by tools/golden/tokenizer_unicode.py from the tokenizers library; do not edit. */")
+    print('#include "text/unicode/unicode.h"\n')
+    emit("hone_unicode_set_bounds", "uint32_t", [b for l in lists for b in l], 20)
+    print(f"const size_t hone_unicode_n_sets = {len(names)};")
+    print(f"const hone_unicode_named_set hone_unicode_sets[{len(names)}] = {{")
+    for n in names:
+        print('    { "%s", %d, %d },' % n)
+    print("};")
+
+
 def emit(name, type_, values, per_line=24):
     print(f"const {type_} {name}[{len(values)}] = {{")
     for i in range(0, len(values), per_line):
@@ -222,6 +314,7 @@ def main():
     assert len(blocks) < 65536
     print("/* Made by tools/golden/tokenizer_unicode.py from the tokenizers library; do not edit. */")
     print('#include "text/unicode/unicode.h"\n')
+    print(f"const size_t hone_unicode_n_records = {len(records)};")
     print(f"const hone_unicode_record hone_unicode_records[{len(records)}] = {{")
     for i in range(0, len(records), 8):
         print("    " + ", ".join("{ %d, %d, %d }" % r for r in records[i:i + 8]) + ",")
@@ -243,4 +336,4 @@ def main():
     print(f"{len(records)} records, {len(blocks)} blocks, {len(runs)} lower case runs, {len(scripts)} script runs", file=sys.stderr)
 
 
-main()
+sets() if sys.argv[1:] == ["sets"] else main()

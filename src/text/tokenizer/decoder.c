@@ -247,10 +247,11 @@ static void append_stripped(const tok_decoder_step *d, hone_str *out, const char
 static hone_status append_pattern(const tok_decoder_step *d, hone_str *out, const char *s, size_t n)
 {
     tok_cut_vec cuts = { 0 };
+    tok_scratch scratch = { HONE_STR_INIT, NULL };
     hone_status st = HONE_OK;
 
     if (n)
-        HONE_GO(tok_pattern_cut(d->pattern, &cuts, s, n, 0));
+        HONE_GO(tok_pattern_cut(d->pattern, &scratch, &cuts, s, n, 0));
     for (size_t i = 0; i < cuts.len; i++) {
         tok_cut c = cuts.data[i];
 
@@ -258,6 +259,7 @@ static hone_status append_pattern(const tok_decoder_step *d, hone_str *out, cons
     }
 out:
     HONE_VEC_DEINIT(&cuts);
+    tok_scratch_deinit(&scratch);
     return st;
 }
 

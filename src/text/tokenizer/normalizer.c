@@ -70,10 +70,21 @@ hone_status tok_text_add_char(tok_text *t, uint32_t cp, hone_span from)
 
 hone_status tok_text_add_view(tok_text *t, const tok_view *v, size_t begin, size_t end)
 {
+    hone_span *from;
+
     HONE_TRY(HONE_VEC_RESERVE(&t->from, end - begin));
-    for (size_t i = begin; i < end; i++)
-        t->from.data[t->from.len++] = tok_view_span(v, i, i + 1);
+    from = t->from.data + t->from.len;
+    t->from.len += end - begin;
     hone_str_append(&t->s, v->s + begin, end - begin);
+    if (v->from) {
+        memcpy(from, v->from + begin, (end - begin) * sizeof *from);
+        return hone_str_ok(&t->s);
+    }
+    for (size_t i = begin, len; i < end; i += len) {     /* each byte came from its whole character */
+        len = hone_utf8_len((unsigned char)v->s[i]);
+        for (size_t k = 0; k < len; k++)
+            *from++ = tok_view_span(v, i, i + len);
+    }
     return hone_str_ok(&t->s);
 }
 
@@ -326,9 +337,10 @@ static hone_status apply_lowercase(tok_text *out, const tok_view *v)
 static hone_status apply_replace(const step *s, tok_text *out, const tok_view *v, uint32_t origin)
 {
     tok_cut_vec cuts = { 0 };
+    tok_scratch scratch = { HONE_STR_INIT, NULL };
     hone_status st = HONE_OK;
 
-    HONE_GO(tok_pattern_cut(s->pattern, &cuts, v->s, v->n, 0));
+    HONE_GO(tok_pattern_cut(s->pattern, &scratch, &cuts, v->s, v->n, 0));
     for (size_t i = 0; i < cuts.len; i++) {
         tok_cut c = cuts.data[i];
 
@@ -340,6 +352,7 @@ static hone_status apply_replace(const step *s, tok_text *out, const tok_view *v
     }
 out:
     HONE_VEC_DEINIT(&cuts);
+    tok_scratch_deinit(&scratch);
     return st;
 }
 

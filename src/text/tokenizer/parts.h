@@ -67,6 +67,11 @@ typedef struct tok_symbol { int32_t id; uint32_t begin, end, rank; int32_t joine
 /* The best way to a place in a word: its last token began at `start`. */
 typedef struct tok_path { double score; uint32_t start; int32_t id; } tok_path;
 
+/* Memory of searches with a regular expression. */
+typedef struct tok_scratch { hone_str classes; void *match; } tok_scratch;
+
+void tok_scratch_deinit(tok_scratch *scratch);
+
 typedef struct tok_work {
     struct tok_work *next;              /* in the pool */
     tok_text         normal[2], pre[2]; /* made by the normalizer, by pre-tokenizers; two each, used in turn */
@@ -76,6 +81,7 @@ typedef struct tok_work {
     HONE_VEC(uint64_t)   heap;
     HONE_VEC(tok_path)   path;
     hone_str         lookup;
+    tok_scratch      scratch;
     tok_cached      *cache;             /* TOK_CACHE_SLOTS of them */
 } tok_work;
 
@@ -132,14 +138,15 @@ hone_status tok_pattern_create(tok_pattern **out, const json_t *spec, const char
 hone_status tok_pattern_create_gpt2(tok_pattern **out) HONE_MUST_CHECK;
 void        tok_pattern_destroy(tok_pattern **p);
 /* Append the matches and what lies between them; together they cover s[0..n), shifted by `shift`. */
-hone_status tok_pattern_cut(const tok_pattern *p, tok_cut_vec *out, const char *s, size_t n, uint32_t shift)
+hone_status tok_pattern_cut(const tok_pattern *p, tok_scratch *scratch, tok_cut_vec *out, const char *s, size_t n, uint32_t shift)
     HONE_MUST_CHECK;
 
 typedef struct tok_regex tok_regex;
 hone_status tok_regex_create(tok_regex **out, const char *pattern, size_t n, const char *where) HONE_MUST_CHECK;
 void        tok_regex_destroy(tok_regex **re);
 /* Append the matches and what lies between them, as tok_pattern_cut. Errors: E_DATA (too much backtracking). */
-hone_status tok_regex_cut(const tok_regex *re, tok_cut_vec *out, const char *s, size_t n, uint32_t shift) HONE_MUST_CHECK;
+hone_status tok_regex_cut(const tok_regex *re, tok_scratch *scratch, tok_cut_vec *out, const char *s, size_t n, uint32_t shift)
+    HONE_MUST_CHECK;
 
 /* ---- normalizer ---- */
 

@@ -241,7 +241,7 @@ static hone_status cut_literal(const tok_pattern *p, tok_cut_vec *out, const cha
     return HONE_OK;
 }
 
-hone_status tok_pattern_cut(const tok_pattern *p, tok_cut_vec *out, const char *s, size_t n, uint32_t shift)
+hone_status tok_pattern_cut(const tok_pattern *p, tok_scratch *scratch, tok_cut_vec *out, const char *s, size_t n, uint32_t shift)
 {
     switch (p->kind) {
     case PATTERN_LITERAL:
@@ -259,6 +259,6 @@ hone_status tok_pattern_cut(const tok_pattern *p, tok_cut_vec *out, const char *
         }
         return HONE_OK;
     default:
-        return tok_regex_cut(p->regex, out, s, n, shift);
+        return tok_regex_cut(p->regex, scratch, out, s, n, shift);
     }
 }

@@ -360,7 +360,7 @@ static hone_status cut_fixed(tok_cut_vec *out, const char *s, size_t n, size_t l
     return HONE_OK;
 }
 
-static hone_status cut_piece(const step *s, tok_cut_vec *out, const char *text, size_t n, uint32_t shift)
+static hone_status cut_piece(const step *s, tok_scratch *scratch, tok_cut_vec *out, const char *text, size_t n, uint32_t shift)
 {
     switch (s->kind) {
     case STEP_FLAGS:        return cut_by_flags(out, text, n, s->flags, shift);
@@ -368,7 +368,7 @@ static hone_status cut_piece(const step *s, tok_cut_vec *out, const char *text, 
     case STEP_DELIMITER:    return cut_delimiter(s, out, text, n, shift);
     case STEP_SCRIPTS:      return cut_scripts(out, text, n, shift);
     case STEP_FIXED_LENGTH: return cut_fixed(out, text, n, s->length, shift);
-    default:                return tok_pattern_cut(s->pattern, out, text, n, shift);
+    default:                return tok_pattern_cut(s->pattern, scratch, out, text, n, shift);
     }
 }
 
@@ -384,12 +384,12 @@ static hone_status refine(const step *s, tok_work *w, const tok_view *v, behavio
         if (how == ISOLATED) {      /* the usual case: every cut is a piece */
             size_t first = w->cuts.len;
 
-            HONE_TRY(cut_piece(s, &w->cuts, v->s + p.begin, p.end - p.begin, p.begin));
+            HONE_TRY(cut_piece(s, &w->scratch, &w->cuts, v->s + p.begin, p.end - p.begin, p.begin));
             drop_empty(&w->cuts, first);
             continue;
         }
         w->found.len = 0;
-        HONE_TRY(cut_piece(s, &w->found, v->s + p.begin, p.end - p.begin, p.begin));
+        HONE_TRY(cut_piece(s, &w->scratch, &w->found, v->s + p.begin, p.end - p.begin, p.begin));
         HONE_TRY(apply_behavior(&w->cuts, &w->found, how, s->invert));
     }
     swap = w->pieces;
@@ -430,11 +430,11 @@ static hone_status write_bytes(tok_work *w, tok_view *v)
         tok_cut *p = &w->pieces.data[i];
         size_t   begin = t->s.len;
 
-        for (size_t b = p->begin; b < p->end; b++) {
-            char   c[4];
-            size_t n = hone_utf8_encode(tok_byte_char((uint8_t)v->s[b]), c);
+        for (size_t b = p->begin, end; b < p->end; b = end) {
+            hone_span from = tok_view_span(v, b, end = b + hone_utf8_len((unsigned char)v->s[b]));
 
-            HONE_TRY(tok_text_add(t, c, n, tok_view_span(v, b, b + 1)));
+            for (size_t k = b; k < end; k++)
+                HONE_TRY(tok_text_add_char(t, tok_byte_char((uint8_t)v->s[k]), from));
         }
         *p = (tok_cut){ (uint32_t)begin, (uint32_t)t->s.len, false };
     }

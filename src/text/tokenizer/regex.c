@@ -1,369 +1,198 @@
 /*
- * Regular expressions of tokenizer files, as the reference's engine (Oniguruma, Ruby syntax) understands them, through
- * PCRE2. The pattern is translated: \p{L}, \s, \w and their like become explicit ranges from our own Unicode table, since
- * PCRE2 follows another Unicode version; what means something else in PCRE2 is rewritten; what has no translation is
- * refused by name.
+ * Regular expressions of tokenizer files. PCRE2 follows another Unicode version than the reference and is slow with large
+ * classes, so it never sees text: code points that no set of the pattern tells apart are one class, a byte; text is written in
+ * classes, and the pattern, in classes too, is matched on that. Few patterns tell more than some dozens of classes apart.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 #include "base/utf8.h"
-#include "text/tokenizer/parts.h"
+#include "text/tokenizer/regex.h"
 
-enum { MATCH_LIMIT = 10000000 };        /* backtracking steps of one search */
+enum { MATCH_LIMIT = 10000000, MAX_CLASSES = 256, BLOCK = 128, N_BLOCKS = 0x110000 / BLOCK };
 
 struct tok_regex {
+    uint16_t             index[N_BLOCKS];
+    HONE_VEC(uint8_t)    values;        /* classes of the code points of a block */
     pcre2_code          *code;
-    pcre2_match_context *limits;
+    pcre2_match_context *limits;        /* backtracking steps of one search */
+    bool                 jit;
     char                 shown[80];     /* start of the pattern, for errors */
 };
 
-typedef struct translation {
-    const char *s, *where;
-    size_t      i, n;
-    hone_str    out;
-} translation;
+/* ---- classes ---- */
 
-/* ---- sets of code points ---- */
+/* A place where membership in a set changes. */
+typedef struct event { uint32_t at, set; } event;
 
-static bool in_set(uint32_t cp, uint32_t categories, unsigned flags)
+typedef struct partition {
+    size_t              words;              /* of a signature: a bit for each set */
+    HONE_VEC(uint64_t)  signatures;         /* of each class */
+    size_t              n;                  /* classes */
+    HONE_VEC(event)     events;
+} partition;
+
+static int by_place(const void *a, const void *b)
 {
-    const hone_unicode_record *r = hone_unicode_at(cp);
+    const event *x = a, *y = b;
 
-    return (categories >> r->category & 1) || (r->flags & flags);
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->set > y->set) - (x->set < y->set);
 }
 
-/* The code points of a set, or all others, as the inside of a class. Surrogates, which text never has, fall in anywhere. */
-static void put_ranges(hone_str *out, uint32_t categories, unsigned flags, bool others)
+/* The class of code points in the sets that `now` says; -1 if there are too many, or memory is out. */
+static int class_of(partition *p, const uint64_t *now)
 {
-    uint32_t first = 0;
-    bool     open = false;
-
-    for (uint32_t cp = 0; cp <= 0x110000; cp++) {
-        bool in;
-
-        if (cp == 0xD800)
-            cp = 0xE000;
-        in = cp < 0x110000 && in_set(cp, categories, flags) != others;
-        if (in && !open)
-            first = cp;
-        if (!in && open)
-            hone_str_printf(out, "\\x{%x}-\\x{%x}", first, cp == 0xE000 ? 0xD7FFu : cp - 1);
-        open = in;
-    }
+    for (size_t c = 0; c < p->n; c++)
+        if (memcmp(p->signatures.data + c * p->words, now, p->words * sizeof *now) == 0)
+            return (int)c;
+    if (p->n == MAX_CLASSES || HONE_VEC_RESERVE(&p->signatures, p->words) != HONE_OK)
+        return -1;
+    memcpy(p->signatures.data + p->signatures.len, now, p->words * sizeof *now);
+    p->signatures.len += p->words;
+    return (int)p->n++;
 }
 
-static hone_status refuse(const translation *t, size_t begin, const char *why)
+/* first..end-1 are of class c. `uniform`: for each class, the number of its block + 1. */
+static hone_status fill(tok_regex *re, uint16_t uniform[MAX_CLASSES], uint32_t first, uint32_t end, int c)
 {
-    return HONE_FAIL(HONE_E_UNSUPPORTED, "%s: regular expression: \"%.*s\" at byte %zu: %s", t->where,
-                     (int)HONE_MIN(t->n - begin, (size_t)16), t->s + begin, begin + 1, why);
-}
+    while (first < end) {
+        uint32_t block = first / BLOCK, next = HONE_MIN(end, (block + 1) * BLOCK);
 
-/* \p{Name}, \p{^Name}, \P{Name} at t->i (the backslash). */
-static hone_status property(translation *t, uint32_t *categories, bool *others)
-{
-    size_t      begin = t->i, n;
-    const char *name, *end;
-
-    *others = t->s[t->i + 1] == 'P';
-    if (t->i + 2 >= t->n || t->s[t->i + 2] != '{')
-        return refuse(t, begin, "wanted {name} after it");
-    name = t->s + t->i + 3;
-    end = memchr(name, '}', t->n - (t->i + 3));
-    if (!end)
-        return refuse(t, begin, "'}' is missing");
-    t->i = (size_t)(end - t->s) + 1;
-    if (name < end && *name == '^') {
-        *others = !*others;
-        name++;
-    }
-    n = (size_t)(end - name);
-    *categories = hone_unicode_category_set(name, n);
-    return *categories ? HONE_OK : refuse(t, begin, "only general categories are implemented");
-}
-
-/* If a set stands at t->i (\p{…}, \s, \w, \d, \h and their complements): pass it and write its ranges. */
-static hone_status try_set(translation *t, bool *found, bool in_class)
-{
-    uint32_t categories = 0;
-    unsigned flags = 0;
-    bool     others = false;
-    char     c = t->i + 1 < t->n ? t->s[t->i + 1] : '\0';
-
-    *found = t->s[t->i] == '\\' && c && strchr("pPsSwWdDhH", c);
-    if (!*found)
-        return HONE_OK;
-    if (c == 'p' || c == 'P') {
-        HONE_TRY(property(t, &categories, &others));
-    } else {
-        t->i += 2;
-        others = c < 'a';
-        if (c == 's' || c == 'S')
-            flags = HONE_UC_SPACE;
-        else if (c == 'w' || c == 'W')
-            flags = HONE_UC_WORD_REGEX;
-        else if (c == 'd' || c == 'D')
-            categories = UINT32_C(1) << HONE_GC_Nd;
-    }
-    if (!in_class)
-        hone_str_putc(&t->out, '[');
-    if (c == 'h')
-        hone_str_puts(&t->out, "0-9A-Fa-f");
-    else if (c == 'H')
-        hone_str_puts(&t->out, "\\x{0}-\\x{2f}\\x{3a}-\\x{40}\\x{47}-\\x{60}\\x{67}-\\x{10ffff}");
-    else
-        put_ranges(&t->out, categories, flags, others);
-    if (!in_class)
-        hone_str_putc(&t->out, ']');
-    return HONE_OK;
-}
-
-/* ---- single characters ---- */
-
-static hone_status hex_escape(translation *t, uint32_t *cp)
-{
-    size_t begin = t->i, digits = 0, most;
-    bool   braces = t->s[t->i + 1] == 'x' && t->i + 2 < t->n && t->s[t->i + 2] == '{';
-
-    most = braces ? 8 : t->s[t->i + 1] == 'u' ? 4 : 2;
-    t->i += braces ? 3 : 2;
-    *cp = 0;
-    for (; digits < most && t->i < t->n && strchr("0123456789abcdefABCDEF", t->s[t->i]) && t->s[t->i]; digits++, t->i++) {
-        char c = t->s[t->i];
-
-        *cp = *cp * 16 + (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    if (digits == 0 || (most == 4 && digits < 4) || *cp > 0x10FFFF || (*cp >= 0xD800 && *cp < 0xE000))
-        return refuse(t, begin, "not a code point");
-    if (!braces && most == 2 && *cp >= 0x80)
-        return refuse(t, begin, "a single byte of a character");
-    if (braces && (t->i >= t->n || t->s[t->i++] != '}'))
-        return refuse(t, begin, "'}' is missing");
-    return HONE_OK;
-}
-
-/* The character that stands at t->i, escaped or not; passes it. */
-static hone_status character(translation *t, uint32_t *cp)
-{
-    static const char letters[] = "rntfvae", values[] = "\r\n\t\f\v\a\x1b";
-    size_t      begin = t->i, len;
-    const char *p;
-    char        c;
-
-    if (t->s[t->i] != '\\') {
-        *cp = hone_utf8_decode(t->s + t->i, &len);
-        t->i += len;
-        return HONE_OK;
-    }
-    if (t->i + 1 >= t->n)
-        return refuse(t, begin, "nothing follows the backslash");
-    c = t->s[t->i + 1];
-    if (c == 'x' || c == 'u')
-        return hex_escape(t, cp);
-    if (c && (p = strchr(letters, c))) {
-        *cp = (unsigned char)values[p - letters];
-        t->i += 2;
-        return HONE_OK;
-    }
-    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-        return refuse(t, begin, "this escape is not implemented");
-    *cp = hone_utf8_decode(t->s + t->i + 1, &len);
-    t->i += 1 + len;
-    return HONE_OK;
-}
-
-static void put_character(hone_str *out, uint32_t cp)
-{
-    if (cp < 0x80 && !(cp >= '0' && cp <= '9') && !((cp | 0x20) >= 'a' && (cp | 0x20) <= 'z')) {
-        hone_str_printf(out, "\\x{%x}", cp);
-    } else {
-        char   c[4];
-        size_t n = hone_utf8_encode(cp, c);
-
-        hone_str_append(out, c, n);
-    }
-}
-
-/* ---- classes and groups ---- */
-
-static hone_status class(translation *t)
-{
-    size_t begin = t->i++, elements = 0;
-
-    hone_str_putc(&t->out, '[');
-    if (t->i < t->n && t->s[t->i] == '^') {
-        hone_str_putc(&t->out, '^');
-        t->i++;
-    }
-    for (;; elements++) {
-        uint32_t cp;
-        bool     set;
-
-        if (t->i >= t->n)
-            return refuse(t, begin, "']' is missing");
-        if (t->s[t->i] == ']')
-            break;
-        if (t->s[t->i] == '[')
-            return refuse(t, t->i, "a class within a class is not implemented");
-        if (t->i + 1 < t->n && memcmp(t->s + t->i, "&&", 2) == 0)
-            return refuse(t, t->i, "intersections are not implemented");
-        HONE_TRY(try_set(t, &set, true));
-        if (set)
+        if (first % BLOCK == 0 && next - first == BLOCK && uniform[c]) {
+            re->index[block] = (uint16_t)(uniform[c] - 1);
+            first = next;
             continue;
-        HONE_TRY(character(t, &cp));
-        put_character(&t->out, cp);
-        if (t->i + 1 < t->n && t->s[t->i] == '-' && t->s[t->i + 1] != ']') {
-            t->i++;
-            HONE_TRY(try_set(t, &set, true));
-            if (set || t->s[t->i] == '[')
-                return refuse(t, begin, "a range that ends in a set");
-            HONE_TRY(character(t, &cp));
-            hone_str_putc(&t->out, '-');
-            put_character(&t->out, cp);
         }
-    }
-    if (!elements)
-        return refuse(t, begin, "an empty class");
-    t->i++;
-    hone_str_putc(&t->out, ']');
-    return HONE_OK;
-}
-
-static hone_status group(translation *t)
-{
-    static const char *const kinds[] = { "(?:", "(?=", "(?!", "(?>", "(?<=", "(?<!", "(?i:", "(?-i:" };
-
-    for (size_t k = 0; k < HONE_COUNTOF(kinds); k++) {
-        size_t n = strlen(kinds[k]);
-
-        if (t->n - t->i >= n && memcmp(t->s + t->i, kinds[k], n) == 0) {
-            hone_str_puts(&t->out, kinds[k]);
-            t->i += n;
-            return HONE_OK;
+        if (first % BLOCK == 0) {
+            HONE_TRY(HONE_VEC_RESERVE(&re->values, BLOCK));
+            re->index[block] = (uint16_t)(re->values.len / BLOCK);
+            re->values.len += BLOCK;
+            if (next - first == BLOCK)
+                uniform[c] = (uint16_t)(re->index[block] + 1);
         }
+        memset(&re->values.data[(size_t)re->index[block] * BLOCK + first % BLOCK], c, next - first);
+        first = next;
     }
-    if (t->i == 0 && t->n >= 4 && memcmp(t->s, "(?i)", 4) == 0) {      /* at the start it holds for all */
-        hone_str_puts(&t->out, "(?i)");
-        t->i = 4;
-        return HONE_OK;
-    }
-    if (t->i + 1 < t->n && t->s[t->i + 1] == '?')
-        return refuse(t, t->i, "this kind of group is not implemented");
-    hone_str_puts(&t->out, "(?:");      /* nothing refers to what a group captured */
-    t->i++;
     return HONE_OK;
 }
 
-/* \b and \B by the reference's own \w; \A, \z and \Z are the same in both. */
-static hone_status assertion(translation *t, bool *found)
+/* Tell all code points apart that the sets tell apart. */
+static hone_status divide(tok_regex *re, partition *p, const tok_set_vec *sets, const char *where)
 {
-    char c = t->i + 1 < t->n && t->s[t->i] == '\\' ? t->s[t->i + 1] : '\0';
+    uint16_t    uniform[MAX_CLASSES] = { 0 };
+    uint64_t   *now;
+    uint32_t    at = 0;
+    hone_status st = HONE_OK;
 
-    *found = c && strchr("bBAzZ", c);
-    if (!*found)
-        return HONE_OK;
-    t->i += 2;
-    if (c != 'b' && c != 'B') {
-        hone_str_putc(&t->out, '\\');
-        hone_str_putc(&t->out, c);
-        return HONE_OK;
+    p->words = (sets->len + 63) / 64 + !sets->len;
+    now = hone_calloc(p->words, sizeof *now);
+    HONE_GO_CHECK(now, HONE_E_NOMEM, "out of memory");
+    for (size_t k = 0; k < sets->len; k++)
+        for (size_t i = 0; i < sets->data[k].len; i++)
+            HONE_GO(HONE_VEC_PUSH(&p->events, (event){ sets->data[k].data[i], (uint32_t)k }));
+    HONE_GO(HONE_VEC_PUSH(&p->events, (event){ 0x110000, 0 }));
+    qsort(p->events.data, p->events.len, sizeof *p->events.data, by_place);
+    for (size_t i = 0; i < p->events.len; i++) {
+        event e = p->events.data[i];
+
+        if (e.at > at) {
+            int c = class_of(p, now);
+
+            HONE_GO_CHECK(c >= 0, HONE_E_UNSUPPORTED, "%s: regular expression \"%s\" tells more than %d kinds of characters apart",
+                          where, re->shown, MAX_CLASSES);
+            HONE_GO(fill(re, uniform, at, e.at, c));
+            at = e.at;
+        }
+        now[e.set / 64] ^= UINT64_C(1) << e.set % 64;
     }
-    for (int side = 0; side < 2; side++) {
-        hone_str_puts(&t->out, side ? "|(?<![" : "(?:(?<=[");
-        put_ranges(&t->out, 0, HONE_UC_WORD_REGEX, false);
-        hone_str_puts(&t->out, (side == 0) == (c == 'b') ? "])(?![" : "])(?=[");
-        put_ranges(&t->out, 0, HONE_UC_WORD_REGEX, false);
-        hone_str_puts(&t->out, "])");
-    }
-    hone_str_putc(&t->out, ')');
-    return HONE_OK;
+out:
+    hone_free(now);
+    return st;
 }
 
-/* {n}, {n,}, {n,m}, {,m}; anything else is a literal brace. */
-static hone_status interval(translation *t)
+/* Write the classes of set k, or of all else, as a class of bytes. */
+static void put_classes(hone_str *out, const partition *p, size_t k, bool others)
 {
-    size_t      begin = t->i, i = t->i + 1, low = 0, high = 0;
-    bool        comma = false;
+    size_t count = 0, only = 0;
 
-    for (; i < t->n && t->s[i] >= '0' && t->s[i] <= '9'; i++)
-        low++;
-    if (i < t->n && t->s[i] == ',') {
-        comma = true;
-        for (i++; i < t->n && t->s[i] >= '0' && t->s[i] <= '9'; i++)
-            high++;
+    for (size_t c = 0; c < p->n; c++)
+        if ((p->signatures.data[c * p->words + k / 64] >> k % 64 & 1) != others) {
+            only = c;
+            count++;
+        }
+    if (count == 0) {
+        hone_str_puts(out, "(?!)");
+        return;
     }
-    if (i >= t->n || t->s[i] != '}' || low + high == 0) {
-        hone_str_puts(&t->out, "\\{");
-        t->i++;
-        return HONE_OK;
+    if (count == 1) {
+        hone_str_printf(out, "\\x%02x", (unsigned)only);
+        return;
     }
-    hone_str_putc(&t->out, '{');
-    if (!low)
-        hone_str_putc(&t->out, '0');
-    hone_str_append(&t->out, t->s + begin + 1, i - begin);
-    t->i = i + 1;
-    if (t->i < t->n && (t->s[t->i] == '+' || (t->s[t->i] == '?' && !comma)))
-        return refuse(t, begin, "a repetition of a repetition");
-    return HONE_OK;
+    hone_str_putc(out, '[');
+    for (size_t c = 0; c < p->n; c++)
+        if ((p->signatures.data[c * p->words + k / 64] >> k % 64 & 1) != others)
+            hone_str_printf(out, "\\x%02x", (unsigned)c);
+    hone_str_putc(out, ']');
 }
 
-static hone_status translate(translation *t)
+static void write_in_classes(hone_str *out, const hone_str *translated, const partition *p)
 {
-    while (t->i < t->n) {
-        uint32_t cp;
-        bool     found;
+    for (size_t i = 0; i < translated->len; i++) {
+        const unsigned char *s = (const unsigned char *)translated->data + i;
 
-        switch (t->s[t->i]) {
-        case '[': HONE_TRY(class(t)); continue;
-        case '(': HONE_TRY(group(t)); continue;
-        case '{': HONE_TRY(interval(t)); continue;
-        case '^': hone_str_puts(&t->out, "(?m:^)"); t->i++; continue;       /* Ruby's anchors are of lines */
-        case '$': hone_str_puts(&t->out, "(?m:$)"); t->i++; continue;
-        case ')': case '|': case '*': case '+': case '?': case '.':
-            hone_str_putc(&t->out, t->s[t->i++]);
+        if (*s != TOK_SET_MARK && *s != TOK_NOT_SET_MARK) {
+            hone_str_putc(out, (char)*s);
             continue;
-        default: break;
         }
-        HONE_TRY(try_set(t, &found, false));
-        if (!found)
-            HONE_TRY(assertion(t, &found));
-        if (found)
-            continue;
-        HONE_TRY(character(t, &cp));
-        put_character(&t->out, cp);
+        put_classes(out, p, s[1] | (size_t)s[2] << 8, *s == TOK_NOT_SET_MARK);
+        i += 2;
     }
-    return hone_str_ok(&t->out);
 }
 
-hone_status tok_regex_create(tok_regex **out, const char *pattern, size_t n, const char *where)
-{
-    translation            t = { .s = pattern, .n = n, .where = where };
-    pcre2_compile_context *how = NULL;
-    tok_regex             *re = *out = hone_calloc(1, sizeof *re);
-    hone_status            st = HONE_OK;
-    PCRE2_SIZE             at;
-    int                    error;
+/* ---- compiling ---- */
 
-    HONE_GO_CHECK(re, HONE_E_NOMEM, "out of memory");
-    snprintf(re->shown, sizeof re->shown, "%.*s", (int)HONE_MIN(n, sizeof re->shown - 1), pattern);
-    HONE_GO(translate(&t));
-    how = pcre2_compile_context_create(NULL);
+static hone_status compile(tok_regex *re, const hone_str *pattern, const char *where)
+{
+    PCRE2_SIZE at;
+    int        error;
+
     re->limits = pcre2_match_context_create(NULL);
-    HONE_GO_CHECK(how && re->limits, HONE_E_NOMEM, "out of memory");
-    pcre2_set_newline(how, PCRE2_NEWLINE_LF);
+    HONE_CHECK(re->limits, HONE_E_NOMEM, "out of memory");
     pcre2_set_match_limit(re->limits, MATCH_LIMIT);
-    re->code = pcre2_compile((PCRE2_SPTR)hone_str_c(&t.out), t.out.len, PCRE2_UTF | PCRE2_UCP, &error, &at, how);
+    re->code = pcre2_compile((PCRE2_SPTR)hone_str_c(pattern), pattern->len, 0, &error, &at, NULL);
     if (!re->code) {
         PCRE2_UCHAR text[128] = "";
 
         pcre2_get_error_message(error, text, sizeof text);
-        st = HONE_FAIL(HONE_E_UNSUPPORTED, "%s: regular expression \"%s\": %s", where, re->shown, (char *)text);
-        goto out;
+        return HONE_FAIL(HONE_E_UNSUPPORTED, "%s: regular expression \"%s\": %s", where, re->shown, (char *)text);
     }
-    (void)pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE);      /* without it, matching is only slower */
+    re->jit = pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE) == 0;      /* without it, matching is only slower */
+    return HONE_OK;
+}
+
+hone_status tok_regex_create(tok_regex **out, const char *pattern, size_t n, const char *where)
+{
+    hone_str    translated = HONE_STR_INIT, written = HONE_STR_INIT;
+    tok_set_vec sets = { 0 };
+    partition   classes = { 0 };
+    tok_regex  *re = *out = hone_calloc(1, sizeof *re);
+    hone_status st = HONE_OK;
+
+    HONE_GO_CHECK(re, HONE_E_NOMEM, "out of memory");
+    snprintf(re->shown, sizeof re->shown, "%.*s", (int)HONE_MIN(n, sizeof re->shown - 1), pattern);
+    HONE_GO(tok_regex_translate(&translated, &sets, pattern, n, where));
+    HONE_GO(divide(re, &classes, &sets, where));
+    write_in_classes(&written, &translated, &classes);
+    HONE_GO(hone_str_ok(&written));
+    HONE_GO(compile(re, &written, where));
 out:
-    hone_str_deinit(&t.out);
-    pcre2_compile_context_free(how);
+    for (size_t i = 0; i < sets.len; i++)
+        tok_set_deinit(&sets.data[i]);
+    HONE_VEC_DEINIT(&sets);
+    HONE_VEC_DEINIT(&classes.signatures);
+    HONE_VEC_DEINIT(&classes.events);
+    hone_str_deinit(&translated);
+    hone_str_deinit(&written);
     if (st != HONE_OK)
         tok_regex_destroy(out);
     return st;
@@ -377,22 +206,46 @@ void tok_regex_destroy(tok_regex **regex)
         return;
     pcre2_code_free(re->code);
     pcre2_match_context_free(re->limits);
+    HONE_VEC_DEINIT(&re->values);
     hone_free(re);
     *regex = NULL;
 }
 
-static hone_status push_cut(tok_cut_vec *out, size_t begin, size_t end, bool match, uint32_t shift)
+void tok_scratch_deinit(tok_scratch *scratch)
 {
-    return HONE_VEC_PUSH(out, (tok_cut){ (uint32_t)begin + shift, (uint32_t)end + shift, match });
+    hone_str_deinit(&scratch->classes);
+    pcre2_match_data_free(scratch->match);
+    scratch->match = NULL;
+}
+
+/* ---- matching ---- */
+
+/* Write text in classes; returns how many characters it has. */
+static size_t classify(const tok_regex *re, uint8_t *out, const char *s, size_t n)
+{
+    const uint8_t *ascii = &re->values.data[(size_t)re->index[0] * BLOCK];
+    size_t         chars = 0, len;
+
+    for (size_t i = 0; i < n;) {
+        if ((unsigned char)s[i] < 0x80) {
+            out[chars++] = ascii[(unsigned char)s[i++]];
+        } else {
+            uint32_t cp = hone_utf8_decode(s + i, &len);
+
+            out[chars++] = re->values.data[(size_t)re->index[cp / BLOCK] * BLOCK + cp % BLOCK];
+            i += len;
+        }
+    }
+    return chars;
 }
 
 /* The next match from `from` on; `found` says whether there is one. */
-static hone_status search(const tok_regex *re, pcre2_match_data *data, const char *s, size_t n, size_t from, bool *found)
+static hone_status search(const tok_regex *re, pcre2_match_data *data, const uint8_t *s, size_t n, size_t from, bool *found)
 {
-    int rc = pcre2_match(re->code, (PCRE2_SPTR)s, n, from, PCRE2_NO_UTF_CHECK, data, re->limits);
+    int rc = re->jit ? pcre2_jit_match(re->code, s, n, from, 0, data, re->limits) : PCRE2_ERROR_JIT_STACKLIMIT;
 
     if (rc == PCRE2_ERROR_JIT_STACKLIMIT)
-        rc = pcre2_match(re->code, (PCRE2_SPTR)s, n, from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, re->limits);
+        rc = pcre2_match(re->code, s, n, from, PCRE2_NO_JIT, data, re->limits);
     *found = rc >= 0;
     HONE_CHECK(rc >= 0 || rc == PCRE2_ERROR_NOMATCH, rc == PCRE2_ERROR_NOMEMORY ? HONE_E_NOMEM : HONE_E_DATA,
                "the tokenizer's regular expression \"%s\" needs too much backtracking on this text (PCRE2 error %d)",
@@ -400,34 +253,58 @@ static hone_status search(const tok_regex *re, pcre2_match_data *data, const cha
     return HONE_OK;
 }
 
-hone_status tok_regex_cut(const tok_regex *re, tok_cut_vec *out, const char *s, size_t n, uint32_t shift)
+/* A place in the text: bytes and characters before it. */
+typedef struct place { size_t byte, chars; } place;
+
+static void advance(place *p, const char *s, size_t chars)
 {
-    pcre2_match_data *data = pcre2_match_data_create_from_pattern(re->code, NULL);
-    size_t            done = 0, from = 0, last = SIZE_MAX;      /* last: end of the match before */
-    hone_status       st = HONE_OK;
+    for (; p->chars < chars; p->chars++)
+        p->byte += hone_utf8_len((unsigned char)s[p->byte]);
+}
 
-    HONE_GO_CHECK(data, HONE_E_NOMEM, "out of memory");
-    while (from <= n) {
-        const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(data);
-        bool              found;
+static hone_status push_cut(tok_cut_vec *out, size_t begin, size_t end, bool match, uint32_t shift)
+{
+    return HONE_VEC_PUSH(out, (tok_cut){ (uint32_t)begin + shift, (uint32_t)end + shift, match });
+}
 
-        HONE_GO(search(re, data, s, n, from, &found));
+hone_status tok_regex_cut(const tok_regex *re, tok_scratch *scratch, tok_cut_vec *out, const char *s, size_t n, uint32_t shift)
+{
+    size_t            chars, from = 0, last = SIZE_MAX;      /* last: end of the match before, in characters */
+    place             at = { 0, 0 };
+    bool              found;
+    const uint8_t    *text;
+    const PCRE2_SIZE *ends;
+
+    hone_str_clear(&scratch->classes);
+    if (!scratch->match)
+        scratch->match = pcre2_match_data_create(1, NULL);
+    HONE_CHECK(scratch->match && hone_str_reserve(&scratch->classes, n), HONE_E_NOMEM, "out of memory");
+    text = (const uint8_t *)scratch->classes.data;
+    chars = classify(re, (uint8_t *)scratch->classes.data, s, n);
+    ends = pcre2_get_ovector_pointer(scratch->match);
+    while (from <= chars) {
+        size_t begin, done = at.byte;
+
+        HONE_TRY(search(re, scratch->match, text, chars, from, &found));
         if (!found)
             break;
-        HONE_GO_CHECK(ends[0] <= ends[1] && ends[0] >= done, HONE_E_DATA, "the regular expression \"%s\" matches backwards",
-                      re->shown);
+        HONE_CHECK(ends[0] <= ends[1] && ends[0] >= at.chars, HONE_E_DATA, "the regular expression \"%s\" matches backwards", re->shown);
         if (ends[0] == ends[1] && ends[1] == last) {    /* an empty match right after a match does not count */
-            from += from < n ? hone_utf8_len((unsigned char)s[from]) : 1;
+            from++;
             continue;
         }
-        if (done < ends[0])
-            HONE_GO(push_cut(out, done, ends[0], false, shift));
-        HONE_GO(push_cut(out, ends[0], ends[1], true, shift));
-        done = from = last = ends[1];
+        if (chars == n) {       /* a byte each */
+            begin = ends[0];
+            at = (place){ ends[1], ends[1] };
+        } else {
+            advance(&at, s, ends[0]);
+            begin = at.byte;
+            advance(&at, s, ends[1]);
+        }
+        if (done < begin)
+            HONE_TRY(push_cut(out, done, begin, false, shift));
+        HONE_TRY(push_cut(out, begin, at.byte, true, shift));
+        from = last = ends[1];
     }
-    if (done < n)
-        HONE_GO(push_cut(out, done, n, false, shift));
-out:
-    pcre2_match_data_free(data);
-    return st;
+    return at.byte < n ? push_cut(out, at.byte, n, false, shift) : HONE_OK;
 }

@@ -29,6 +29,7 @@ static void work_destroy(tok_work *w)
     HONE_VEC_DEINIT(&w->heap);
     HONE_VEC_DEINIT(&w->path);
     hone_str_deinit(&w->lookup);
+    tok_scratch_deinit(&w->scratch);
     hone_free(w->cache);
     hone_free(w);
 }

@@ -1,6 +1,7 @@
 /* Made by tools/golden/tokenizer_unicode.py from the tokenizers library; do not edit. */
 #include "text/unicode/unicode.h"
 
+const size_t hone_unicode_n_records = 138;
 const hone_unicode_record hone_unicode_records[138] = {
     { 1, 0, 512 }, { 1, 1, 512 }, { 1, 1, 256 }, { 1, 1, 768 }, { 27, 0, 256 }, { 22, 0, 8 }, { 24, 0, 8 }, { 18, 0, 8 },
     { 19, 0, 8 }, { 23, 0, 8 }, { 17, 0, 8 }, { 13, 0, 7 }, { 5, 0, 3 }, { 25, 0, 8 }, { 16, 0, 11 }, { 6, 0, 3 },

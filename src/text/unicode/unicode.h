@@ -49,6 +49,7 @@ typedef struct hone_unicode_record { uint8_t category, grapheme; uint16_t flags;
 typedef struct hone_unicode_lower_run { uint32_t first, last; int32_t step, delta; } hone_unicode_lower_run;
 typedef struct hone_unicode_script_run { uint32_t first, last; uint8_t script; } hone_unicode_script_run;
 
+extern const size_t                 hone_unicode_n_records;
 extern const hone_unicode_record    hone_unicode_records[];
 extern const uint16_t               hone_unicode_index[];       /* block of 128 code points */
 extern const uint8_t                hone_unicode_values[];      /* record of each code point of a block */
@@ -67,6 +68,15 @@ static inline bool hone_unicode_has(uint32_t cp, unsigned flags) { return (hone_
 
 /* Set of categories (bits 1 << HONE_GC_x) named as in \p{name}: "L", "Lu", "Letter", …; 0 if there is no such name. */
 uint32_t hone_unicode_category_set(const char *name, size_t n);
+
+/* A set of \p{name} that is none of categories: hone_unicode_set_bounds[first .. first + n), where membership changes. */
+typedef struct hone_unicode_named_set { const char *name; uint16_t first, n; } hone_unicode_named_set;
+extern const uint32_t               hone_unicode_set_bounds[];
+extern const size_t                 hone_unicode_n_sets;
+extern const hone_unicode_named_set hone_unicode_sets[];
+
+/* The set of a script or property by its name; NULL if there is none. Case, spaces, '-' and '_' do not count. */
+const hone_unicode_named_set *hone_unicode_set(const char *name, size_t n);
 
 /* Lower case of `cp` without context: one or two code points; returns their number. */
 int hone_unicode_to_lower(uint32_t cp, uint32_t out[2]);
