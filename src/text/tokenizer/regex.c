@@ -39,17 +39,21 @@ static int by_place(const void *a, const void *b)
     return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->set > y->set) - (x->set < y->set);
 }
 
-/* The class of code points in the sets that `now` says; -1 if there are too many, or memory is out. */
-static int class_of(partition *p, const uint64_t *now)
+/* The class of code points in the sets that `now` says; -1 if there are too many. */
+static hone_status class_of(int *out, partition *p, const uint64_t *now)
 {
-    for (size_t c = 0; c < p->n; c++)
-        if (memcmp(p->signatures.data + c * p->words, now, p->words * sizeof *now) == 0)
-            return (int)c;
-    if (p->n == MAX_CLASSES || HONE_VEC_RESERVE(&p->signatures, p->words) != HONE_OK)
-        return -1;
+    size_t c = 0;
+
+    while (c < p->n && memcmp(p->signatures.data + c * p->words, now, p->words * sizeof *now) != 0)
+        c++;
+    *out = c < MAX_CLASSES ? (int)c : -1;
+    if (c < p->n || *out < 0)
+        return HONE_OK;
+    HONE_TRY(HONE_VEC_RESERVE(&p->signatures, p->words));
     memcpy(p->signatures.data + p->signatures.len, now, p->words * sizeof *now);
     p->signatures.len += p->words;
-    return (int)p->n++;
+    p->n++;
+    return HONE_OK;
 }
 
 /* first..end-1 are of class c. `uniform`: for each class, the number of its block + 1. */
@@ -96,8 +100,9 @@ static hone_status divide(tok_regex *re, partition *p, const tok_set_vec *sets, 
         event e = p->events.data[i];
 
         if (e.at > at) {
-            int c = class_of(p, now);
+            int c;
 
+            HONE_GO(class_of(&c, p, now));
             HONE_GO_CHECK(c >= 0, HONE_E_UNSUPPORTED, "%s: regular expression \"%s\" tells more than %d kinds of characters apart",
                           where, re->shown, MAX_CLASSES);
             HONE_GO(fill(re, uniform, at, e.at, c));
