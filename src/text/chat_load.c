@@ -224,6 +224,7 @@ hone_status hone_chat_load_named(hone_chat **out, const char *dir, const char *c
         HONE_GO(load_file(&(*out)->main, choice));
     else
         HONE_GO(load_templates(&l, config));
+    HONE_GO(chat_try_arguments(*out));
 out:
     json_decref(config);
     hone_str_deinit(&l.names);

@@ -506,6 +506,24 @@ static void only_a_template_for_tools(void **state)
     T_OK(hone_dir_remove(dir));
 }
 
+static void arguments_are_tried_when_loaded(void **state)
+{
+    hone_chat *c;
+    char       dir[64];
+
+    (void)state;
+    snprintf(dir, sizeof dir, "%s", t_temp_dir());
+    write_file(dir, "chat_template.jinja", "{% for m in messages %}{{ m.tool_calls | tojson }}{% endfor %}");
+    T_OK(hone_chat_load(&c, dir, tok));
+    assert_int_equal(hone_chat_get_arguments(c), HONE_CHAT_OBJECT_ARGUMENTS);
+    hone_chat_destroy(&c);
+    write_file(dir, "chat_template.jinja", "{{ raise_exception('no') }}");
+    T_OK(hone_chat_load(&c, dir, tok));
+    assert_int_equal(hone_chat_get_arguments(c), HONE_CHAT_NO_ARGUMENTS);
+    hone_chat_destroy(&c);
+    T_OK(hone_dir_remove(dir));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -516,6 +534,7 @@ int main(void)
         cmocka_unit_test(named_templates), cmocka_unit_test(only_a_template_for_tools), cmocka_unit_test(prompts_that_differ), cmocka_unit_test(one_bos),
         cmocka_unit_test(unusable_rows_are_refused),
         cmocka_unit_test(reasoning_goes_by_three_names), cmocka_unit_test(templates_of_directories),
+        cmocka_unit_test(arguments_are_tried_when_loaded),
     };
 
     return cmocka_run_group_tests(tests, load_tokenizer, free_tokenizer);
