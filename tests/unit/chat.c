@@ -513,7 +513,7 @@ static void arguments_are_tried_when_loaded(void **state)
 
     (void)state;
     snprintf(dir, sizeof dir, "%s", t_temp_dir());
-    write_file(dir, "chat_template.jinja", "{% for m in messages %}{{ m.tool_calls | tojson }}{% endfor %}");
+    write_file(dir, "chat_template.jinja", "{% for m in messages %}{{ (m.tool_calls or []) | tojson }}{% endfor %}");
     T_OK(hone_chat_load(&c, dir, tok));
     assert_int_equal(hone_chat_get_arguments(c), HONE_CHAT_OBJECT_ARGUMENTS);
     hone_chat_destroy(&c);
