@@ -99,8 +99,10 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     run->data.tokenizer = run->tokenizer;
     run->data.chat = run->chat;
     run->data.slots = run->slots;
-    HONE_TRY(o->streaming ? hone_stream_create(&run->stream, &run->eval, &run->data)
-                          : hone_dataset_load(&run->train, &run->eval, &run->data));
+    /* evaluation reads a stream only for the rows that it holds out */
+    HONE_TRY(o->streaming && (mode == HONE_PARAMS_TRAINED || o->val_size >= 1)
+             ? hone_stream_create(&run->stream, &run->eval, &run->data)
+             : hone_dataset_load(&run->train, &run->eval, &run->data));
     HONE_TRY(name_eval_parts(run));
     HONE_TRY(hone_model_load(&run->loaded, run->ctx, run->model_path, &load));
     for (int i = 0; i < 2; i++) {

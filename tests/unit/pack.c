@@ -8,6 +8,7 @@
 #include "data_fixture.h"
 #include "hone_test.h"
 #include "op/scope.h"
+#include "text/slots.h"
 #include "tiny_model.h"
 
 #define A "dataset: '@/a.jsonl'\n"
@@ -227,6 +228,58 @@ static void tokens_are_conserved(void **state)
     t_data_close(&d);
 }
 
+/* The same for conversations under a named template, whose turns `fit` cuts one by one. */
+static void tokens_of_turns_are_conserved(void **state)
+{
+    static const char *const policies[] = { "fit", "auto", "drop", "cut-left", "cut-right" };
+    static const char *const packings[] = { "", "packing: true\n", "packing: true\npacking_strategy: greedy\n" };
+    t_data          d;
+    hone_str        rows = HONE_STR_INIT;
+    hone_tokenizer *tokenizer;
+    hone_chat      *chat;
+    hone_slots     *slots;
+    char            yaml[256];
+    int64_t         all = 0, cut = 0;
+
+    (void)state;
+    t_data_open(&d);
+    for (int i = 0; i < 12; i++) {
+        hone_str_puts(&rows, "{\"instruction\": \"count");
+        for (int k = 0; k < i * 3; k++)
+            hone_str_printf(&rows, " %d", k);
+        hone_str_puts(&rows, "\", \"output\": \"so");
+        for (int k = 0; k < i * i % 20; k++)
+            hone_str_printf(&rows, " %d", k);
+        hone_str_puts(&rows, i % 2 ? "\", \"history\": [[\"and before?\", \"yes, 1 2 3\"]]}\n" : "\"}\n");
+    }
+    T_OK(hone_str_ok(&rows));
+    t_data_write(&d, "a.jsonl", rows.data, rows.len);
+    hone_str_deinit(&rows);
+    for (size_t i = 0; i < HONE_COUNTOF(policies); i++)
+        for (size_t k = 0; k < HONE_COUNTOF(packings); k++) {
+            const hone_dataset_report *r;
+
+            snprintf(yaml, sizeof yaml, A "template: chatml\ntruncation: %s\ncutoff_len: 60\n%s", policies[i], packings[k]);
+            t_data_options(&d, yaml);
+            T_OK(hone_dataset_open_text(&tokenizer, &chat, &slots, TEST_DATA "/data/template/tokenizer", d.options));
+            d.context.tokenizer = tokenizer;
+            d.context.slots = slots;
+            T_OK(hone_dataset_load(&d.train, &d.eval, &d.context));
+            r = hone_dataset_get_report(d.train);
+            all = all ? all : r->tokens_in;
+            assert_int_equal(r->tokens_in, all);
+            assert_int_equal(tokens_of_an_epoch(&d) + r->tokens_cut + r->tokens_dropped, all);
+            assert_int_equal(tokens_of_an_epoch(&d), r->tokens_kept);
+            cut += r->tokens_cut;
+            assert_true(r->tokens_cut + r->tokens_dropped > 0 && r->longest <= 60);
+            hone_slots_destroy(&slots);
+            hone_chat_destroy(&chat);
+            hone_tokenizer_destroy(&tokenizer);
+        }
+    assert_true(cut > 0);
+    t_data_close(&d);
+}
+
 /* ---- through a model ---- */
 
 static hone_batch *batch_of(hone_ctx *ctx, const hone_model *m, const hone_sample *s, int64_t n)
@@ -324,6 +377,7 @@ int main(void)
         cmocka_unit_test(best_fit_is_best_fit),
         cmocka_unit_test(stretches_follow_one_another),
         cmocka_unit_test(tokens_are_conserved),
+        cmocka_unit_test(tokens_of_turns_are_conserved),
         cmocka_unit_test(samples_of_a_row_are_strangers),
     };
 
