@@ -47,6 +47,12 @@ const int32_t *hone_slots_added(const hone_slots *s, size_t *n);
 /* Ids that end an answer: EOS and the stop words. Borrowed. */
 const int32_t *hone_slots_stops(const hone_slots *s, size_t *n);
 
+/*
+ * Append a chat template that writes system, user, assistant and tool turns as the slots do (no tools, no calls, thoughts as
+ * they come), for a model that brings none of its own. A user's or tool's turn ends with the head of the answer.
+ */
+hone_status hone_slots_chat_template(const hone_slots *s, hone_str *out) HONE_MUST_CHECK;
+
 typedef enum hone_turn_role { HONE_TURN_USER, HONE_TURN_ASSISTANT, HONE_TURN_OBSERVATION, HONE_TURN_FUNCTION } hone_turn_role;
 
 /* A turn; a function turn's text is the JSON of one call or a list of them: {"name": …, "arguments": …}. */

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "io/export.h"
-#include "train/stops.h"
+#include "train/template_files.h"
 
 static const char prefix[] = "checkpoint-";
 
@@ -70,17 +70,21 @@ static hone_status export_model(hone_run *run, const char *out, hone_export_mode
     hone_tensor_provider get = { provide, &p };
     hone_export_options  o = { .dtype = (hone_export_dtype)run->options->export_dtype, .mode = mode, .provider = &get,
                                .written = files ? note_file : NULL, .written_arg = files };
-    hone_str             stops = HONE_STR_INIT;
-    hone_export_file     generation;
+    hone_str             stops = HONE_STR_INIT, chat = HONE_STR_INIT;
+    hone_export_file     extra[2];
     hone_status          st = HONE_OK;
 
     HONE_GO(hone_run_generation_config(run, &stops));
-    generation = (hone_export_file){ "generation_config.json", hone_str_c(&stops), stops.len };
-    o.extra = &generation;
-    o.n_extra = stops.len > 0;
+    HONE_GO(hone_run_chat_template(run, &chat));
+    o.extra = extra;
+    if (stops.len)
+        extra[o.n_extra++] = (hone_export_file){ "generation_config.json", hone_str_c(&stops), stops.len };
+    if (chat.len)
+        extra[o.n_extra++] = (hone_export_file){ "chat_template.jinja", hone_str_c(&chat), chat.len };
     HONE_GO(hone_model_dir_export(run->loaded->dir, out, &o));
 out:
     hone_str_deinit(&stops);
+    hone_str_deinit(&chat);
     return st;
 }
 

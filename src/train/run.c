@@ -117,7 +117,7 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
 }
 
 /* A model that learns to end its turns with a token that no tool stops at seems never to end: say so before it is trained. The
- * stop tokens of a named template are listed in what is written (train/stops.h). */
+ * stop tokens of a named template are listed in what is written (train/template_files.h). */
 static hone_status check_terminator(const hone_run *run, const hone_dataset *samples)
 {
     const hone_dataset_report *data = hone_dataset_get_report(samples);

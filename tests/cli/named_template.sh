@@ -55,6 +55,17 @@ train template=qwen3_nothink || fail "training"
 [ "$(tr -d ' \n' <"$tmp/out/generation_config.json")" = "{\"temperature\":0.7,\"eos_token_id\":[1,$end]}" ] ||
     fail "generation_config.json: $(cat "$tmp/out/generation_config.json")"
 for f in tokenizer.json tokenizer_config.json; do cmp "$tmp/model/$f" "$tmp/out/$f" || fail "$f changed"; done
+# It brings no chat template, so it gets the template's: prompts are written as they were in training.
+[ -f "$tmp/out/chat_template.jinja" ] || fail "no chat template"
+echo '{"messages": [{"role": "user", "content": "say hi"}, {"role": "assistant", "content": "hi."}]}' >"$tmp/one.jsonl"
+for options in "template=qwen3_nothink model_name_or_path=$tmp/model" "model_name_or_path=$tmp/out"; do
+    "$HONE" inspect data $options dataset="$tmp/one.jsonl" --json 2>/dev/null | sed 's/.*"ids": \(\[[^]]*\]\).*/\1/'
+done >"$tmp/ids"
+[ "$(sort -u "$tmp/ids" | wc -l)" = 1 ] && [ "$(wc -l <"$tmp/ids")" = 2 ] || fail "other prompts: $(cat "$tmp/ids")"
+echo '{{ messages[0].content }}' >"$tmp/model/chat_template.jinja"
+train template=qwen3_nothink || fail "training with a chat template"
+cmp "$tmp/model/chat_template.jinja" "$tmp/out/chat_template.jinja" || fail "the chat template changed"
+rm "$tmp/model/chat_template.jinja"
 # Without a file of its own, the model's config says what there is already.
 rm "$tmp/model/generation_config.json"
 train template=qwen3_nothink || fail "training without generation_config.json"

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "data/format.h"
 #include "hone_test.h"
-#include "text/slots/pyjson.h"
+#include "text/slots/slots_int.h"
 
 static char        said[8192];          /* what the last row became */
 static const char *tokenizer = "chatml";
@@ -264,6 +264,56 @@ static void changed_tokenizers(void **state)
     BECOMES(ASK("<new>") "[b<|im_end|>\n]", ROW(USER("<new>") ", " SAYS("b")), "template=qwen3_nothink", "add_special_tokens=<new>");
 }
 
+/* The text of a conversation as the slots write it, and as the chat template made of them does. */
+static void compare_texts(hone_tokenizer *tok, const char *name)
+{
+    static const hone_turn turns[] = { { HONE_TURN_USER, "a'b\\", 4 }, { HONE_TURN_ASSISTANT, "c\n", 2 },
+                                       { HONE_TURN_OBSERVATION, "d", 1 }, { HONE_TURN_ASSISTANT, "e", 1 } };
+    static const char      messages[] = "[{\"role\": \"system\", \"content\": \"S\"}, {\"role\": \"user\", \"content\": \"a'b\\\\\"},"
+                                        "{\"role\": \"assistant\", \"content\": \"c\\n\"}, {\"role\": \"tool\", \"content\": \"d\"},"
+                                        "{\"role\": \"assistant\", \"content\": \"e\"}]";
+    hone_slots_input  in = { turns, HONE_COUNTOF(turns), "S", 1, NULL, 0 };
+    hone_slots_ids    ids = { 0 };
+    hone_slots       *s;
+    hone_chat        *chat;
+    hone_chat_render  render = { 0 };
+    hone_chat_options options = { 0 };
+    hone_str          source = HONE_STR_INIT, text = HONE_STR_INIT;
+    json_t           *m;
+
+    T_OK(hone_slots_create(&s, tok, &(hone_slots_options){ .name = name, .enable_thinking = 1 }));
+    T_OK(hone_slots_encode(s, &ids, &in, HONE_SLOTS_ALL));
+    for (size_t i = 0; i < ids.ids.len; i++)
+        T_OK(hone_tokenizer_token_bytes(tok, &text, ids.ids.data[i]));
+    T_OK(hone_slots_chat_template(s, &source));
+    T_OK(hone_chat_create(&chat, hone_str_c(&source), source.len, name, tok));
+    T_OK(hone_json_parse(&m, messages, sizeof messages - 1, "messages"));
+    T_OK(hone_chat_render_messages(chat, &render, m, &options));
+    if (strcmp(hone_str_c(&render.text), hone_str_c(&text)) != 0)
+        fail_msg("%s writes\n%s\nand its chat template\n%s", name, hone_str_c(&text), hone_str_c(&render.text));
+    json_decref(m);
+    hone_chat_render_deinit(&render);
+    hone_chat_destroy(&chat);
+    hone_str_deinit(&source);
+    hone_str_deinit(&text);
+    hone_slots_ids_deinit(&ids);
+    hone_slots_destroy(&s);
+}
+
+static void chat_templates_write_the_same_text(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < slot_row_count; i++) {
+        hone_tokenizer *tok;
+
+        if (slot_rows[i].thoughts != SLOT_PLAIN)
+            continue;
+        T_OK(hone_tokenizer_load(&tok, TEST_DATA "/data/llamafactory/tokenizers/many"));
+        compare_texts(tok, slot_rows[i].name);
+        hone_tokenizer_destroy(&tok);
+    }
+}
+
 /* ---- JSON as Python writes it ---- */
 
 static void round_trip(const char *text, const char *dumped, const char *str)
@@ -320,7 +370,7 @@ int main(void)
         TEST(every_answer_with_its_end), TEST(answers_that_end_with_the_next_turn), TEST(messages_switch_their_loss),
         TEST(empty_thoughts), TEST(calls_are_learned_and_results_are_not), TEST(tools_stand_in_the_system_text),
         TEST(pairs_and_feedback), TEST(the_cut), TEST(system_text_inside_the_first_turn), TEST(turns_must_alternate), TEST(quirks),
-        TEST(documents), TEST(changed_tokenizers), TEST(python_json),
+        TEST(documents), TEST(changed_tokenizers), TEST(chat_templates_write_the_same_text), TEST(python_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "train/stops.h"
+#include "train/template_files.h"
 
 #include <string.h>
 
@@ -96,4 +96,17 @@ out:
     json_decref(settings);
     HONE_VEC_DEINIT(&stops);
     return st;
+}
+
+hone_status hone_run_chat_template(const hone_run *run, hone_str *out)
+{
+    hone_chat  *chat = NULL;
+    hone_status st;
+
+    if (!run->slots || run->options->stage == HONE_STAGE_PT)
+        return HONE_OK;
+    st = hone_chat_load(&chat, run->model_path, run->tokenizer);
+    hone_chat_destroy(&chat);
+    hone_status_clear();
+    return st == HONE_E_DATA ? hone_slots_chat_template(run->slots, out) : HONE_OK;     /* E_DATA: there is none */
 }
