@@ -3,7 +3,7 @@
  * neighbours that may merge, the pair of lowest rank does, the leftmost first, until none may.
  */
 #include "base/utf8.h"
-#include "text/tokenizer/parts.h"
+#include "text/tokenizer/cache.h"
 
 enum { SHORT_WORD = 48 };       /* symbols up to which scanning for the lowest rank beats a heap */
 
@@ -40,6 +40,7 @@ typedef struct bpe {
     int32_t     fallback[256];      /* id of "<0x41>" */
     char_ids    chars;              /* unless reads_bytes */
     char_pairs  joins;
+    bool        borrowed;           /* merges and joins.slots are the cache's */
 } bpe;
 
 static const bpe *of(const tok_model *m) { return (const bpe *)m; }
@@ -172,9 +173,11 @@ static void destroy(tok_model *model)
 {
     bpe *m = (bpe *)model;
 
-    hone_free(m->merges);
+    if (!m->borrowed) {
+        hone_free(m->merges);
+        hone_free(m->joins.slots);
+    }
     hone_free(m->chars.ids);
-    hone_free(m->joins.slots);
     hone_str_deinit(&m->prefix);
     hone_str_deinit(&m->suffix);
     hone_str_deinit(&m->unk_token);
@@ -277,6 +280,44 @@ hone_status tok_bpe_add_merge(tok_model *model, uint32_t rank, const char *a, si
     m->n += m->merges[i].pair == 0;
     m->merges[i] = (merge){ key, rank, id };        /* of a pair that is there twice, the last counts */
     return m->m.reads_bytes || m->affixes || na == 0 || nb == 0 ? HONE_OK : note_join(m, a, na, b);
+}
+
+static void save(const tok_model *model, tok_tables *to)
+{
+    const bpe *m = of(model);
+    uint64_t   numbers[] = { m->n, m->joins.n, m->m.reads_bytes };
+
+    tok_tables_put(to, numbers, HONE_COUNTOF(numbers), sizeof *numbers);
+    tok_tables_put(to, m->merges, m->n_slots, sizeof *m->merges);
+    tok_tables_put(to, m->joins.ascii, HONE_COUNTOF(m->joins.ascii), sizeof *m->joins.ascii);
+    tok_tables_put(to, m->joins.slots, m->joins.n_slots, sizeof *m->joins.slots);
+}
+
+bool tok_bpe_load(tok_model *model, tok_tables *from)
+{
+    bpe        *m = (bpe *)model;
+    const void *numbers, *merges, *ascii, *slots;
+    size_t      n, n_ascii, n_merges, n_slots;
+    uint64_t    x[3];
+
+    if (!tok_tables_get(from, &numbers, &n, sizeof *x) || n != HONE_COUNTOF(x) ||
+        !tok_tables_get(from, &merges, &n_merges, sizeof *m->merges) || n_merges == 0 ||
+        !tok_tables_get(from, &ascii, &n_ascii, sizeof *m->joins.ascii) || n_ascii != HONE_COUNTOF(m->joins.ascii) ||
+        !tok_tables_get(from, &slots, &n_slots, sizeof *m->joins.slots))
+        return false;
+    memcpy(x, numbers, sizeof x);
+    if (x[2] != m->m.reads_bytes)
+        return false;
+    hone_free(m->merges);
+    m->merges = (merge *)(uintptr_t)merges;
+    m->n_slots = n_merges;
+    m->n = (size_t)x[0];
+    m->joins.n = (size_t)x[1];
+    m->joins.slots = (uint64_t *)(uintptr_t)slots;
+    m->joins.n_slots = n_slots;
+    memcpy(m->joins.ascii, ascii, sizeof m->joins.ascii);
+    m->borrowed = true;
+    return true;
 }
 
 /* ---- merging ---- */
@@ -536,7 +577,7 @@ static int32_t whole(const tok_model *model, const char *s, size_t n)
 
 hone_status tok_bpe_create(tok_model **out, const tok_vocab *vocab, const tok_bpe_options *o)
 {
-    static const tok_model_kind kind = { encode, part, whole, destroy };
+    static const tok_model_kind kind = { encode, part, whole, destroy, save };
     bpe        *m = hone_calloc(1, sizeof *m);
     hone_status st;
 

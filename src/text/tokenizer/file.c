@@ -287,7 +287,28 @@ out:
     return st;
 }
 
-hone_status tok_file_read(hone_tokenizer *t, const char *text, size_t n, const char *name)
+/* The text with empty vocabulary and merges. */
+static hone_status put_rest(hone_str *out, const tok_file *file, const tok_part *parts)
+{
+    tok_part    first = parts[TOK_M_VOCAB], second = parts[TOK_M_MERGES];
+    const char *end = file->s + file->n;
+
+    if (second.s && second.s < first.s) {
+        first = parts[TOK_M_MERGES];
+        second = parts[TOK_M_VOCAB];
+    }
+    hone_str_append(out, file->s, (size_t)(first.s - file->s));
+    hone_str_puts(out, *first.s == '[' ? "[]" : "{}");
+    if (second.s) {
+        hone_str_append(out, first.s + first.n, (size_t)(second.s - (first.s + first.n)));
+        hone_str_puts(out, *second.s == '[' ? "[]" : "{}");
+        first = second;
+    }
+    hone_str_append(out, first.s + first.n, (size_t)(end - (first.s + first.n)));
+    return hone_str_ok(out);
+}
+
+hone_status tok_file_read(hone_tokenizer *t, const char *text, size_t n, const char *name, hone_str *rest)
 {
     tok_file file = { name, text, 0, n };
     tok_part parts[F_COUNT], model_parts[TOK_M_COUNT] = { { NULL, 0 } };
@@ -303,5 +324,5 @@ hone_status tok_file_read(hone_tokenizer *t, const char *text, size_t n, const c
     HONE_TRY(tok_file_read_model(t, &file, parts[F_MODEL], model_parts, model.unknown));
     HONE_TRY(tok_added_set_create(&t->added));
     HONE_TRY(read_added(t, &file, parts[F_ADDED]));
-    return HONE_OK;
+    return rest ? put_rest(rest, &file, model_parts) : HONE_OK;
 }

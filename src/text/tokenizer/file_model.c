@@ -265,6 +265,12 @@ static hone_status read_bpe(hone_tokenizer *t, const model_file *m, stream *s)
 
     HONE_CHECK(!m->v[TOK_M_DROPOUT] || (json_is_number(m->v[TOK_M_DROPOUT]) && json_number_value(m->v[TOK_M_DROPOUT]) == 0),
                HONE_E_UNSUPPORTED, "%s: model.dropout makes tokens random; set it to null", m->file->path);
+    if (t->kept) {
+        HONE_CHECK(tok_vocab_load(&t->vocab, t->kept), HONE_E_FORMAT, "the tables do not fit");
+        HONE_TRY(tok_bpe_create(&t->model, &t->vocab, &o));
+        HONE_CHECK(tok_bpe_load(t->model, t->kept), HONE_E_FORMAT, "the tables do not fit");
+        return HONE_OK;
+    }
     HONE_TRY(tok_file_stream_vocab(t, m->file, m->parts[TOK_M_VOCAB], "model.vocab"));
     HONE_TRY(tok_bpe_create(&t->model, &t->vocab, &o));
     s->what = "a list of \"a b\" or [\"a\", \"b\"]";
@@ -278,13 +284,18 @@ static hone_status read_unigram(hone_tokenizer *t, const model_file *m, stream *
 
     t->vocab.repeats = true;
     s->what = "a list of [\"token\", score]";
-    HONE_TRY(stream_part(m->file, m->parts[TOK_M_VOCAB], "model.vocab", &piece_callbacks, s));
+    if (t->kept)
+        HONE_CHECK(tok_vocab_load(&t->vocab, t->kept), HONE_E_FORMAT, "the tables do not fit");
+    else
+        HONE_TRY(stream_part(m->file, m->parts[TOK_M_VOCAB], "model.vocab", &piece_callbacks, s));
     HONE_CHECK(!unk || (unk_id >= 0 && unk_id < t->vocab.end), HONE_E_FORMAT,
                "%s: model.unk_id is %lld; the vocabulary has %d tokens", m->file->path, unk_id, (int)t->vocab.end);
     t->vocab.n = (size_t)t->vocab.end;      /* the reference counts all, repeated ones too */
     HONE_TRY(HONE_VEC_RESERVE(&s->scores, 1));
-    HONE_TRY(tok_unigram_create_take(&t->model, &t->vocab, s->scores.data, (int32_t)unk_id, json_is_true(m->v[TOK_M_FALLBACK])));
-    s->scores.data = NULL;
+    HONE_TRY(tok_unigram_create_take(&t->model, &t->vocab, t->kept ? NULL : s->scores.data, (int32_t)unk_id,
+                                     json_is_true(m->v[TOK_M_FALLBACK]), t->kept));
+    if (!t->kept)
+        s->scores.data = NULL;
     return HONE_OK;
 }
 

@@ -180,7 +180,7 @@ static hone_status create_unigram(job *j, int32_t unk_id, bool byte_fallback)
     HONE_CHECK(unk_id >= 0 && unk_id < v->end, HONE_E_FORMAT, "the unknown token has id %d; there are %d pieces", (int)unk_id,
                (int)v->end);
     v->n = (size_t)v->end;      /* the reference counts all */
-    HONE_TRY(tok_unigram_create_take(&j->t->model, v, j->scores.data, unk_id, byte_fallback));
+    HONE_TRY(tok_unigram_create_take(&j->t->model, v, j->scores.data, unk_id, byte_fallback, NULL));
     j->scores = (score_vec){ 0 };
     return HONE_OK;
 }

@@ -119,7 +119,7 @@ static hone_status wordlevel_encode(const tok_model *m, tok_work *w, const char 
 
 hone_status tok_wordlevel_create(tok_model **out, const tok_vocab *vocab, const char *unk_token)
 {
-    static const tok_model_kind kind = { wordlevel_encode, NULL, NULL, wordlevel_destroy };
+    static const tok_model_kind kind = { wordlevel_encode, NULL, NULL, wordlevel_destroy, NULL };
     wordlevel *l = hone_calloc(1, sizeof *l);
 
     *out = NULL;

@@ -119,7 +119,10 @@ typedef struct tok_vocab {
     size_t    n_slots, n;
     int32_t   end;                  /* largest id + 1 */
     bool      repeats;              /* contents may come twice: the last id is found, all have the content */
+    bool      borrowed;             /* the tables are the cache's (cache.h) */
 } tok_vocab;
+
+typedef struct tok_tables tok_tables;       /* cache.h */
 
 /* Errors: E_FORMAT (id out of range or used twice, content twice unless v->repeats), saying which. */
 hone_status tok_vocab_add(tok_vocab *v, const char *content, size_t n, int64_t id) HONE_MUST_CHECK;
@@ -127,6 +130,8 @@ int32_t     tok_vocab_find(const tok_vocab *v, const char *content, size_t n);  
 void        tok_vocab_prefetch(const tok_vocab *v, const char *content, size_t n);  /* before a tok_vocab_find */
 const char *tok_vocab_content(const tok_vocab *v, int32_t id, size_t *n);           /* NULL if absent */
 void        tok_vocab_deinit(tok_vocab *v);
+void        tok_vocab_save(const tok_vocab *v, tok_tables *to);
+bool        tok_vocab_load(tok_vocab *v, tok_tables *from);     /* into an empty one */
 
 /* ---- patterns of Split and Replace ---- */
 
@@ -190,6 +195,8 @@ typedef struct tok_model_kind {
     /* May be NULL: the one token that a whole piece is, -1 if it is none; parts are not asked. */
     int32_t (*whole)(const tok_model *m, const char *s, size_t n);
     void (*destroy)(tok_model *m);      /* accepts a half-built one */
+    /* May be NULL: put the large tables into a cache. */
+    void (*save)(const tok_model *m, tok_tables *to);
 } tok_model_kind;
 
 struct tok_model {
@@ -225,9 +232,13 @@ hone_status tok_bpe_create(tok_model **out, const tok_vocab *vocab, const tok_bp
 hone_status tok_bpe_add_merge(tok_model *bpe, uint32_t rank, const char *a, size_t na, const char *b, size_t nb)
     HONE_MUST_CHECK;
 
-/* `scores` [vocab->end], by id; taken over when it succeeds. unk_id -1: none. */
-hone_status tok_unigram_create_take(tok_model **out, const tok_vocab *vocab, double *scores, int32_t unk_id, bool byte_fallback)
-    HONE_MUST_CHECK;
+/* Instead of the merges: those of a model with the same options. False if they are not there. */
+bool        tok_bpe_load(tok_model *bpe, tok_tables *from);
+
+/* `scores` [vocab->end], by id; taken over when it succeeds. unk_id -1: none. `from`: NULL, or tables of a model with this
+ * vocabulary, which have the scores too (`scores` is NULL). Errors: E_FORMAT (tables that do not fit). */
+hone_status tok_unigram_create_take(tok_model **out, const tok_vocab *vocab, double *scores, int32_t unk_id, bool byte_fallback,
+                                    tok_tables *from) HONE_MUST_CHECK;
 
 /* Words of more than max_chars characters are unknown. */
 hone_status tok_wordpiece_create(tok_model **out, const tok_vocab *vocab, const char *unk_token, const char *prefix,
@@ -238,7 +249,7 @@ hone_status tok_wordlevel_create(tok_model **out, const tok_vocab *vocab, const 
 
 /* A double array (Aoe 1989): the child of node p for byte b is node base[p] + b if parent[that] is p. */
 typedef struct tok_trie_node { uint32_t base, parent; int32_t id; } tok_trie_node;
-typedef struct tok_trie { tok_trie_node *nodes; size_t n; } tok_trie;
+typedef struct tok_trie { tok_trie_node *nodes; size_t n; bool borrowed; } tok_trie;
 
 enum { TOK_TRIE_ROOT = 0 };
 
@@ -331,11 +342,13 @@ struct hone_tokenizer {
     tok_decoder       decoder;
     int32_t           bos, eos, pad;
     bool              split_special;
+    tok_tables       *kept;     /* of the cache, or NULL */
     struct tok_pool  *pool;
 };
 
-/* Read the text of a tokenizer.json into `t` (zeroed; on failure the caller destroys it). */
-hone_status tok_file_read(hone_tokenizer *t, const char *text, size_t n, const char *name) HONE_MUST_CHECK;
+/* Read the text of a tokenizer.json into `t` (zeroed but for `kept`; on failure the caller destroys it). `rest`: gets the text
+ * without what tables keep; may be NULL. With t->kept, `text` is such a one, and the tables are used. */
+hone_status tok_file_read(hone_tokenizer *t, const char *text, size_t n, const char *name, hone_str *rest) HONE_MUST_CHECK;
 /* Then what dir's tokenizer_config.json, special_tokens_map.json and added_tokens.json say. `legacy`: what was read instead of a
  * tokenizer.json (legacy.h), or NULL. */
 struct tok_legacy;

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "text/tokenizer/cache.h"
 #include "text/tokenizer/legacy.h"
 
 /* ---- working memory: lent to one encode at a time, kept for the next ---- */
@@ -104,7 +105,7 @@ hone_status hone_tokenizer_create(hone_tokenizer **out, const char *json, size_t
     hone_status st;
 
     HONE_GO(start(out));
-    HONE_GO(tok_file_read(*out, json, n, name));
+    HONE_GO(tok_file_read(*out, json, n, name, NULL));
     HONE_GO(finish(*out, name));
 out:
     if (st != HONE_OK)
@@ -112,14 +113,60 @@ out:
     return st;
 }
 
-static hone_status load_file(hone_tokenizer *t, const char *dir, const char *path)
+enum { KEEP_FROM = 2 << 20 };       /* bytes of a tokenizer.json from which mapping its tables starts faster */
+
+/* Keep the tables for the next time, if the model has some. */
+static void keep_tables(const hone_tokenizer *t, const hone_mapped *file, const hone_str *rest)
+{
+    tok_tables tables = { 0 };
+
+    if (!t->model->kind->save)
+        return;
+    tok_tables_put(&tables, hone_str_c(rest), rest->len, 1);
+    tok_vocab_save(&t->vocab, &tables);
+    t->model->kind->save(t->model, &tables);
+    tok_cache_write((const char *)file->data, file->size, &tables);
+    hone_str_deinit(&tables.out);
+}
+
+static hone_status read_file(hone_tokenizer *t, const hone_mapped *file, const char *path)
+{
+    hone_str    rest = HONE_STR_INIT;
+    bool        keep = file->size >= KEEP_FROM;
+    hone_status st;
+
+    HONE_GO(tok_file_read(t, (const char *)file->data, file->size, path, keep ? &rest : NULL));
+    if (keep)
+        keep_tables(t, file, &rest);
+out:
+    hone_str_deinit(&rest);
+    return st;
+}
+
+/* With the tables that the cache keeps for the file. */
+static hone_status read_kept(hone_tokenizer *t, const char *path)
+{
+    const void *rest;
+    size_t      n;
+
+    HONE_CHECK(tok_tables_get(t->kept, &rest, &n, 1), HONE_E_FORMAT, "the tables do not fit");
+    return tok_file_read(t, rest, n, path, NULL);
+}
+
+static hone_status load_file(hone_tokenizer **out, const char *dir, const char *path)
 {
     hone_mapped map = { 0 };
     hone_status st;
 
     HONE_GO(hone_file_map(&map, path));
-    HONE_GO(tok_file_read(t, (const char *)map.data, map.size, path));
-    HONE_GO(tok_config_read(t, dir, NULL));
+    (*out)->kept = map.size >= KEEP_FROM ? tok_cache_open((const char *)map.data, map.size) : NULL;
+    if ((*out)->kept && read_kept(*out, path) != HONE_OK) {     /* of no use after all */
+        hone_tokenizer_destroy(out);
+        HONE_GO(start(out));
+    }
+    if (!(*out)->kept)
+        HONE_GO(read_file(*out, &map, path));
+    HONE_GO(tok_config_read(*out, dir, NULL));
 out:
     hone_file_unmap(&map);
     return st;
@@ -150,7 +197,7 @@ hone_status hone_tokenizer_load(hone_tokenizer **out, const char *dir)
         return HONE_E_NOMEM;
     HONE_GO(start(out));
     if (hone_path_exists(path)) {
-        HONE_GO(load_file(*out, dir, path));
+        HONE_GO(load_file(out, dir, path));
     } else {
         HONE_GO_CHECK(tok_legacy_is(dir), HONE_E_IO, "%s does not exist, nor do older vocabulary files; a tokenizer is read from "
                       "tokenizer.json, which transformers' save_pretrained writes", path);
@@ -177,6 +224,7 @@ void hone_tokenizer_destroy(hone_tokenizer **tok)
     tok_added_set_destroy(&t->added);
     HONE_VEC_DEINIT(&t->post);
     tok_decoder_deinit(&t->decoder);
+    tok_cache_close(&t->kept);
     pool_destroy(t->pool);
     hone_free(t);
     *tok = NULL;

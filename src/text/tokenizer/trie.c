@@ -168,6 +168,7 @@ out:
 
 void tok_trie_deinit(tok_trie *t)
 {
-    hone_free(t->nodes);
+    if (!t->borrowed)
+        hone_free(t->nodes);
     *t = (tok_trie){ 0 };
 }

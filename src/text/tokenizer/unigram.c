@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/utf8.h"
-#include "text/tokenizer/parts.h"
+#include "text/tokenizer/cache.h"
 
 #define NO_START UINT32_MAX
 
@@ -115,9 +115,34 @@ static hone_status encode(const tok_model *m, tok_work *w, const char *s, size_t
     return HONE_OK;
 }
 
-hone_status tok_unigram_create_take(tok_model **out, const tok_vocab *vocab, double *scores, int32_t unk_id, bool byte_fallback)
+static void save(const tok_model *m, tok_tables *to)
 {
-    static const tok_model_kind kind = { encode, NULL, NULL, destroy };
+    const unigram *u = (const unigram *)m;
+
+    tok_tables_put(to, u->scores, (size_t)m->vocab->end, sizeof *u->scores);
+    tok_tables_put(to, u->trie.nodes, u->trie.n, sizeof *u->trie.nodes);
+}
+
+static hone_status load(unigram *u, tok_tables *from)
+{
+    const void *scores, *nodes;
+    size_t      n;
+
+    HONE_CHECK(tok_tables_get(from, &scores, &n, sizeof *u->scores) && n == (size_t)u->m.vocab->end &&
+               tok_tables_get(from, &nodes, &u->trie.n, sizeof *u->trie.nodes), HONE_E_FORMAT, "the tables do not fit");
+    u->trie.nodes = (tok_trie_node *)(uintptr_t)nodes;
+    u->trie.borrowed = true;
+    u->scores = hone_calloc(n, sizeof *u->scores);
+    if (!u->scores)
+        return HONE_E_NOMEM;
+    memcpy(u->scores, scores, n * sizeof *u->scores);
+    return HONE_OK;
+}
+
+hone_status tok_unigram_create_take(tok_model **out, const tok_vocab *vocab, double *scores, int32_t unk_id, bool byte_fallback,
+                                    tok_tables *from)
+{
+    static const tok_model_kind kind = { encode, NULL, NULL, destroy, save };
     unigram    *u = hone_calloc(1, sizeof *u);
     double      lowest = INFINITY;
     hone_status st;
@@ -129,11 +154,14 @@ hone_status tok_unigram_create_take(tok_model **out, const tok_vocab *vocab, dou
     u->unk_id = unk_id;
     u->byte_fallback = byte_fallback;
     tok_find_fallback(u->fallback, vocab);
+    if (from)
+        HONE_GO(load(u, from));
+    else
+        HONE_GO(tok_trie_create(&u->trie, vocab));
+    u->scores = from ? u->scores : scores;
     for (int32_t i = 0; i < vocab->end; i++)
-        lowest = scores[i] < lowest ? scores[i] : lowest;
+        lowest = u->scores[i] < lowest ? u->scores[i] : lowest;
     u->unknown_score = lowest - unknown_penalty;
-    HONE_GO(tok_trie_create(&u->trie, vocab));
-    u->scores = scores;
     *out = &u->m;
 out:
     if (st != HONE_OK)

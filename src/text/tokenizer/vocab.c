@@ -3,7 +3,7 @@
 #include <xxhash.h>
 
 #include "base/utf8.h"
-#include "text/tokenizer/parts.h"
+#include "text/tokenizer/cache.h"
 
 /* What stands before a content in the arena. */
 typedef struct head { uint32_t len; int32_t id; } head;
@@ -120,10 +120,44 @@ const char *tok_vocab_content(const tok_vocab *v, int32_t id, size_t *n)
 
 void tok_vocab_deinit(tok_vocab *v)
 {
-    hone_str_deinit(&v->arena);
-    hone_free(v->at);
-    hone_free(v->slots);
+    if (!v->borrowed) {
+        hone_str_deinit(&v->arena);
+        hone_free(v->at);
+        hone_free(v->slots);
+    }
     *v = (tok_vocab){ 0 };
+}
+
+void tok_vocab_save(const tok_vocab *v, tok_tables *to)
+{
+    uint64_t numbers[] = { v->n, (uint64_t)v->end, v->repeats };
+
+    tok_tables_put(to, numbers, HONE_COUNTOF(numbers), sizeof *numbers);
+    tok_tables_put(to, hone_str_c(&v->arena), v->arena.len, 1);
+    tok_tables_put(to, v->at, v->at_cap, sizeof *v->at);
+    tok_tables_put(to, v->slots, v->n_slots, sizeof *v->slots);
+}
+
+bool tok_vocab_load(tok_vocab *v, tok_tables *from)
+{
+    const void *numbers, *arena, *at, *slots;
+    uint64_t    x[3];
+    size_t      n;
+
+    if (!tok_tables_get(from, &numbers, &n, sizeof *x) || n != HONE_COUNTOF(x) || !tok_tables_get(from, &arena, &v->arena.len, 1) ||
+        !tok_tables_get(from, &at, &v->at_cap, sizeof *v->at) || !tok_tables_get(from, &slots, &v->n_slots, sizeof *v->slots)) {
+        *v = (tok_vocab){ 0 };
+        return false;
+    }
+    memcpy(x, numbers, sizeof x);
+    v->arena.data = (char *)(uintptr_t)arena;
+    v->at = (uint32_t *)(uintptr_t)at;
+    v->slots = (uint64_t *)(uintptr_t)slots;
+    v->n = (size_t)x[0];
+    v->end = (int32_t)x[1];
+    v->repeats = x[2] != 0;
+    v->borrowed = true;
+    return true;
 }
 
 /* ---- byte-level alphabet: printable Latin-1 stands for itself, the other 68 bytes are U+0100 … U+0143 in order ---- */

@@ -66,7 +66,7 @@ static hone_status encode(const tok_model *m, tok_work *w, const char *s, size_t
 hone_status tok_wordpiece_create(tok_model **out, const tok_vocab *vocab, const char *unk_token, const char *prefix,
                                  uint64_t max_chars)
 {
-    static const tok_model_kind kind = { encode, NULL, NULL, destroy };
+    static const tok_model_kind kind = { encode, NULL, NULL, destroy, NULL };
     wordpiece  *p = hone_calloc(1, sizeof *p);
     hone_status st;
 
