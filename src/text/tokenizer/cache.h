@@ -1,9 +1,9 @@
 /*
  * text/tokenizer/cache.h -- the tables of a large tokenizer.json, kept in a file that is mapped; private to src/text/tokenizer/.
  *
- * Scanning a vocabulary of 250,000 tokens and its merges takes a large part of a second; mapping their tables takes almost nothing. The
- * file is <cache>/tokenizer-<hash of the tokenizer.json>, in $HONE_CACHE, else $XDG_CACHE_HOME/hone, else ~/.cache/hone; HONE_CACHE set
- * to nothing turns it off. Whatever is wrong with it, the tokenizer.json is read instead.
+ * Scanning a vocabulary of 250,000 tokens and its merges takes a large part of a second; mapping their tables takes almost
+ * nothing. The file is tokenizer-<hash of the tokenizer.json> in $HONE_CACHE, else $XDG_CACHE_HOME/hone, else ~/.cache/hone;
+ * HONE_CACHE set to nothing turns it off. Whatever is wrong with it, the tokenizer.json is read instead.
  */
 #ifndef HONE_TEXT_TOKENIZER_CACHE_H
 #define HONE_TEXT_TOKENIZER_CACHE_H

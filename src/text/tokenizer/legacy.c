@@ -268,8 +268,8 @@ static hone_status read_table(hone_tokenizer *t, tok_legacy *legacy, const tok_l
         if (strcmp(table_classes[i].name, in->class) == 0)
             c = &table_classes[i];
     HONE_CHECK(c, HONE_E_UNSUPPORTED, "%s has vocab.json and merges.txt and names the tokenizer class \"%s\"; without a "
-               "tokenizer.json there are GPT2Tokenizer, GPTNeoXTokenizer, RobertaTokenizer, CohereTokenizer and Qwen2Tokenizer; " WAY_OUT,
-               in->dir, in->class);
+               "tokenizer.json there are GPT2Tokenizer, GPTNeoXTokenizer, RobertaTokenizer, CohereTokenizer and Qwen2Tokenizer; "
+               WAY_OUT, in->dir, in->class);
     HONE_TRY(tok_legacy_name_all(legacy, c->named));
     legacy->before = c->before;
     legacy->after = c->after;
