@@ -72,6 +72,8 @@ hone_status tok_text_add_view(tok_text *t, const tok_view *v, size_t begin, size
 {
     hone_span *from;
 
+    if (begin == end)
+        return HONE_OK;
     HONE_TRY(HONE_VEC_RESERVE(&t->from, end - begin));
     from = t->from.data + t->from.len;
     t->from.len += end - begin;
