@@ -354,7 +354,7 @@ void hone_loader_tell(const hone_loader *l, hone_str *out)
         hone_str_puts(out, ", \"window\": ");
         hone_stream_place_write(&from, out);
         if (!end)
-            hone_str_printf(out, ", \"hash\": %lld", (long long)hone_stream_tell(l->stream).last_hash);
+            hone_str_printf(out, ", \"hash\": %lld", (long long)hone_stream_tell(l->stream).hash);
     }
     hone_str_putc(out, '}');
 }
@@ -376,8 +376,9 @@ hone_status hone_loader_seek(hone_loader *l, int64_t step, const json_t *positio
         part_deinit(&l->now);
         HONE_TRY(hone_stream_seek(l->stream, &from));
         HONE_TRY(next_window(l));
-        if (json_is_integer(hash))
-            HONE_TRY(hone_stream_check_hash(json_integer_value(hash), hone_stream_tell(l->stream).last_hash));
+        HONE_CHECK(!hash || json_integer_value(hash) == hone_stream_tell(l->stream).hash, HONE_E_EXISTS, "the rows of the data "
+                   "set are not those that the run was trained on so far; give another output_dir, or overwrite_output_dir: "
+                   "true to start anew");
     }
     HONE_CHECK(json_integer_value(row) <= l->now.packing.rows, HONE_E_FORMAT, "the checkpoint goes on at row %lld of %lld of its "
                "data; it was changed: resume from another one", (long long)json_integer_value(row),

@@ -18,8 +18,7 @@ enum { HONE_WINDOW_ROWS = 2048, HONE_WINDOW_TOKENS = 1 << 22 };
     X(carry_token)  /* and the token of that row */                                                                    \
     X(samples)      /* of the epoch before the window */                                                               \
     X(epoch_rows)   /* rows of an epoch, once one has been read to its end; else 0 */                                  \
-    X(hash)         /* of the rows read in the epoch */                                                                \
-    X(last_hash)    /* the same at the end of the window before, in its epoch */                                       \
+    X(hash)         /* of the rows that had been read when the window before was made, in its epoch */                 \
     /* since the start of the run, those of the epochs before included: rows by fate, and tokens */                    \
     X(rows) X(kept) X(cut) X(too_long) X(bad) X(unsupervised)                                                          \
     X(tokens_in) X(tokens_kept) X(tokens_cut) X(tokens_dropped)
@@ -55,11 +54,9 @@ hone_status hone_stream_next(hone_stream *stream, hone_dataset **out, bool *last
 hone_stream_place hone_stream_tell(const hone_stream *stream);
 /*
  * Go to where a window began, in this run or an earlier one: rows before it in the epoch are read, but not made into
- * samples. Errors: as hone_stream_next; E_EXISTS if the rows are not those that were read then.
+ * samples. Errors: as hone_stream_next.
  */
 hone_status hone_stream_seek(hone_stream *stream, const hone_stream_place *place) HONE_MUST_CHECK;
-/* E_EXISTS unless the hashes of the rows that were read then and now are equal. */
-hone_status hone_stream_check_hash(int64_t then, int64_t now) HONE_MUST_CHECK;
 
 /* The sizes of the files: what can be told of the data before it is read. */
 void        hone_stream_fingerprint(const hone_stream *stream, char hex[33]);

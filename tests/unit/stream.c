@@ -151,17 +151,23 @@ static void a_stream_is_the_data(void **state)
     t_data_close(&d);
 }
 
-/* The first ids of an epoch's samples, in order. */
+/* The first ids of an epoch's samples, in order. Each sample has a number of its own, whatever window it came in. */
 static void epoch_order(opened *o, int64_t *step, hone_vec_i64 *out)
 {
+    uint8_t       *seen = hone_calloc(MANY, 1);
     hone_step_plan p;
 
+    assert_non_null(seen);
     out->len = 0;
     do {
         T_OK(hone_loader_step(o->loader, (*step)++, &p));
-        for (int64_t i = 0; i < p.begin[p.micro_batches]; i++)
+        for (int64_t i = 0; i < p.begin[p.micro_batches]; i++) {
+            assert_in_range(p.sample[i].id, 0, MANY - 1);
+            assert_int_equal(seen[p.sample[i].id]++, 0);
             T_OK(HONE_VEC_PUSH(out, p.sample[i].ids[0]));
+        }
     } while (!p.ends_epoch);
+    hone_free(seen);
 }
 
 static void each_row_once_per_epoch(void **state)
