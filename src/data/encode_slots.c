@@ -423,6 +423,9 @@ hone_status hone_encode_slots(hone_row_result *out, const hone_conversation *c, 
     size_t      n = c->rejected ? 2 : 1;
     hone_status st;
 
+    HONE_CHECK(!c->rejected || (json_array_size(c->chosen) == 1 && json_array_size(c->rejected) == 1), HONE_E_DATA,
+               "%s: an answer of the pair has several messages; with template: %s, the two share all but their last message",
+               where, hone_slots_name(context->slots));
     HONE_GO(read_talk(&talks[0], c->chosen, 0));
     if (c->rejected)
         HONE_GO(read_talk(&talks[1], c->rejected, json_array_size(c->chosen)));

@@ -193,6 +193,9 @@ static void pairs_and_feedback(void **state)
     /* Thoughts of earlier answers are not part of the prompt; where an empty one goes is for the chosen answer to say. */
     BECOMES(ASK("a") "b<|im_end|>\n" ASK("c") "[<think>\n\n</think>\n\nyes<|im_end|>\n] || " ASK("a") "b<|im_end|>\n" ASK("c")
             "[<think>\nu\n</think>\n\nno<|im_end|>\n]", thought, "template=qwen3", "stage=dpo");
+    REFUSED("an answer of the pair has several messages",
+            "{\"messages\": [" USER("a") "], \"chosen\": [" CALLS ", " RESULT("r") ", " SAYS("yes") "], \"rejected\": " SAYS("no") "}",
+            "template=qwen3", "stage=dpo");
     BECOMES(ASK("a") "[b<|im_end|>\n] (bad)", "{\"messages\": [" USER("a") ", " SAYS("b") "], \"label\": false}", "template=qwen3_nothink",
             "stage=kto");
     BECOMES(ASK("a") "[b<|im_end|>\n] (good)", "{\"messages\": [" USER("a") ", " SAYS("b") "], \"label\": true}", "template=qwen3_nothink",
