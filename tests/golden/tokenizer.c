@@ -1,5 +1,5 @@
 /* Ids equal the reference tokenizers library's: every code point, mixed text, and many variations of the parts.
- * Goldens are made by tools/golden/tokenizer.py. */
+ * Goldens are made by tools/golden/tokenizer.py and tokenizer_suite.py. */
 #include "hone_test.h"
 
 #include <stdio.h>
@@ -173,10 +173,115 @@ static void variations(void **state)
     json_decref(file);
 }
 
+/* ---- every kind of component: tools/golden/tokenizer_suite.py ---- */
+
+/* Replace the strings "TABLE" in a specification by the table of replacements. */
+static void put_table(json_t *v, const json_t *table)
+{
+    const char *key;
+    json_t     *item;
+    size_t      i;
+
+    json_object_foreach(v, key, item) {
+        if (json_is_string(item) && strcmp(json_string_value(item), "TABLE") == 0)
+            json_object_set(v, key, (json_t *)table);
+        else
+            put_table(item, table);
+    }
+    json_array_foreach(v, i, item)
+        put_table(item, table);
+}
+
+static void check_texts(const hone_tokenizer *tok, const json_t *texts, const json_t *want)
+{
+    const char  *name = json_string_value(json_object_get(want, "name"));
+    hone_vec_i32 ids = { 0 };
+    hone_str     back[2] = { HONE_STR_INIT, HONE_STR_INIT };
+    const json_t *t;
+    size_t       i;
+
+    json_array_foreach(texts, i, t) {
+        size_t begin = ids.len;
+
+        add_ids(&ids, tok, json_string_value(t), json_string_length(t), true);
+        for (int full = 0; full < 2; full++) {
+            T_OK(hone_tokenizer_decode(tok, &back[full], ids.data + begin, ids.len - 1 - begin, !full));
+            hone_str_putc(&back[full], '\0');
+        }
+    }
+    if (!same_hash(&ids, json_object_get(want, "ids")))
+        fail_msg("%s: ids differ from the reference's", name);
+    for (int full = 0; full < 2; full++) {
+        if (strcmp(hone_hash_bytes(hone_str_c(&back[full]), back[full].len).hex,
+                   json_string_value(json_object_get(want, full ? "full" : "plain"))) != 0)
+            fail_msg("%s: decoded text differs from the reference's, %s special tokens", name, full ? "with" : "without");
+        hone_str_deinit(&back[full]);
+    }
+    HONE_VEC_DEINIT(&ids);
+}
+
+static void check_planes(const hone_tokenizer *tok, const json_t *kind)
+{
+    hone_vec_i32 ids = { 0 };
+
+    for (uint32_t plane = 0; plane < 17; plane++) {
+        ids.len = 0;
+        for (uint32_t cp = plane << 16; cp < (plane + 1) << 16; cp++) {
+            char c[4];
+
+            if (cp < 0xD800 || cp >= 0xE000)
+                add_ids(&ids, tok, c, hone_utf8_encode(cp, c), true);
+        }
+        if (!same_hash(&ids, json_array_get(json_object_get(kind, "code_points"), plane)))
+            fail_msg("%s: ids differ from the reference's for a code point of plane %u", json_string_value(json_object_get(kind, "name")),
+                     plane);
+    }
+    HONE_VEC_DEINIT(&ids);
+}
+
+static void kinds(void **state)
+{
+    json_t *file = read_json(DATA "kinds.json"), *kind;
+    size_t  i;
+
+    (void)state;
+    assert_true(json_array_size(json_object_get(file, "kinds")) > 10);
+    json_array_foreach(json_object_get(file, "kinds"), i, kind) {
+        const json_t   *spec = json_object_get(kind, "spec");
+        hone_tokenizer *tok;
+
+        T_OK(hone_tokenizer_create(&tok, json_string_value(spec), json_string_length(spec), json_string_value(json_object_get(kind, "name"))));
+        check_texts(tok, json_object_get(kind, "texts"), kind);
+        check_planes(tok, kind);
+        hone_tokenizer_destroy(&tok);
+    }
+    json_decref(file);
+}
+
+static void parts(void **state)
+{
+    json_t *base = read_json(DATA "gpt2/tokenizer.json"), *file = read_json(DATA "kinds.json"), *c;
+    size_t  i;
+
+    (void)state;
+    assert_true(json_array_size(json_object_get(file, "cases")) > 100);
+    json_array_foreach(json_object_get(file, "cases"), i, c) {
+        hone_tokenizer *tok;
+
+        put_table(json_object_get(c, "change"), json_object_get(file, "table"));
+        tok = changed(base, json_object_get(c, "change"));
+        check_texts(tok, json_object_get(file, "texts"), c);
+        hone_tokenizer_destroy(&tok);
+    }
+    json_decref(base);
+    json_decref(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gpt2_ids), cmocka_unit_test(qwen2_ids), cmocka_unit_test(llama3_ids), cmocka_unit_test(variations),
+        cmocka_unit_test(kinds), cmocka_unit_test(parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static hone_status add_one(tok_added_set *set, const tok_added *t, const tok_voc
         copy.id = old->id;
         copy.special = t->special || old->special;      /* once special, always skipped in decoding */
         *old = copy;
-        return HONE_OK;
+        return hone_map_put(set->by_id, &copy.id, sizeof copy.id, at);
     }
     copy.id = tok_vocab_find(vocab, t->content, t->n);
     if (copy.id < 0) {
@@ -158,6 +158,8 @@ hone_status tok_added_set_finish(tok_added_set *set, const tok_normalizer *nz, b
 
         hone_free(t->normal);
         t->normal = NULL;
+        if (tok_added_at(set, t->id) != t)
+            continue;           /* a later token has its id: the reference forgets this one */
         if (t->normalized)
             HONE_GO(tok_normalize(nz, pair, &v));
         if (v.n != t->n || memcmp(v.s, t->content, v.n) != 0) {
