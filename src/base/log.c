@@ -2,6 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
 
 void hone_log_write(const hone_log *log, hone_log_level level, const char *fmt, ...)
 {
@@ -19,7 +22,9 @@ void hone_log_write(const hone_log *log, hone_log_level level, const char *fmt, 
 static void to_stderr(void *arg, hone_log_level level, const char *text)
 {
     (void)arg;
-    fprintf(stderr, "%s%s\n", level == HONE_LOG_WARNING ? "warning: " : "", text);
+    fputs(level == HONE_LOG_WARNING ? "warning: " : "", stderr);
+    hone_utf8_print_clean(stderr, text, strlen(text));
+    fputc('\n', stderr);
 }
 
 hone_log hone_log_stderr(hone_log_level least) { return (hone_log){ to_stderr, NULL, least }; }

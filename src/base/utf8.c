@@ -93,3 +93,44 @@ size_t hone_utf8_encode(uint32_t cp, char out[4])
     out[3] = (char)(0x80 | (cp & 0x3F));
     return 4;
 }
+
+/* The character at s, n > 0: its bytes, and whether a terminal would print it. */
+static size_t character(const char *s, size_t n, bool *printable)
+{
+    unsigned char c = (unsigned char)s[0];
+    size_t        len = sequence((const unsigned char *)s, n);
+
+    *printable = len == 1 ? (c >= 0x20 && c != 0x7F) || c == '\n' || c == '\t'
+                          : len != 0 && (c != 0xC2 || (unsigned char)s[1] >= 0xA0);
+    return len ? len : 1;
+}
+
+void hone_utf8_append_clean(hone_str *out, const char *s, size_t n)
+{
+    bool printable;
+
+    for (size_t i = 0, len; i < n; i += len) {
+        len = character(s + i, n - i, &printable);
+        if (printable)
+            hone_str_append(out, s + i, len);
+        for (size_t k = 0; !printable && k < len; k++)
+            hone_str_printf(out, "\\x%02x", (unsigned char)s[i + k]);
+    }
+}
+
+void hone_utf8_print_clean(FILE *file, const char *s, size_t n)
+{
+    bool   printable;
+    size_t from = 0;        /* of the run of printable characters that is not written yet */
+
+    for (size_t i = 0, len; i < n; i += len) {
+        len = character(s + i, n - i, &printable);
+        if (printable)
+            continue;
+        fwrite(s + from, 1, i - from, file);
+        for (size_t k = 0; k < len; k++)
+            fprintf(file, "\\x%02x", (unsigned char)s[i + k]);
+        from = i + len;
+    }
+    fwrite(s + from, 1, n - from, file);
+}

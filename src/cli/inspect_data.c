@@ -11,8 +11,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "cli/cli.h"
 #include "io/model_dir.h"
 
@@ -95,28 +95,6 @@ const char *data_view_kind(const hone_sample *s)
     return s->rejected_ids ? ", chosen" : s->desirable == 1 ? ", desirable" : s->desirable == 0 ? ", undesirable" : "";
 }
 
-void data_view_clean(hone_str *out, const char *s, size_t n)
-{
-    for (size_t i = 0; i < n;) {
-        unsigned char c = (unsigned char)s[i];
-        size_t        len = c < 0x80 ? 1 : hone_utf8_len(c);
-        bool          bad = len > n - i || hone_utf8_valid_prefix(s + i, len) != len;
-        bool          control =
-            (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F || (c == 0xC2 && !bad && (unsigned char)s[i + 1] < 0xA0);
-
-        if (bad || (control && len == 1)) {
-            hone_str_printf(out, "\\x%02x", c);
-            i++;
-            continue;
-        }
-        if (control)
-            hone_str_printf(out, "\\x%02x\\x%02x", c, (unsigned char)s[i + 1]);
-        else
-            hone_str_append(out, s + i, len);
-        i += len;
-    }
-}
-
 hone_status data_view_steps(const data_view *v, hone_str *out)
 {
     const hone_options *o = v->options;
@@ -197,6 +175,7 @@ static hone_status verdict(const data_view *v)
             bad += hone_dataset_get_report(sets[i])->fates[HONE_ROW_BAD];
             too_long += hone_dataset_get_report(sets[i])->fates[HONE_ROW_TOO_LONG];
         }
+    HONE_CHECK(!v->vocabulary, HONE_E_DATA, "%s", v->vocabulary);
     HONE_CHECK(!bad || v->options->bad_rows != HONE_BAD_ROWS_ERROR, HONE_E_DATA,
                "rows that cannot be used (%lld, listed above): "
                "training refuses them; mend them, or set bad_rows: drop to leave them out",
@@ -213,11 +192,12 @@ static hone_status verdict(const data_view *v)
 static void warn_added(const data_view *v)
 {
     size_t         n = 0;
+    const hone_log log = hone_log_stderr(HONE_LOG_INFO);
     const int32_t *added = v->slots ? hone_slots_added(v->slots, &n) : NULL;
 
     for (size_t i = 0; i < n; i++)
-        fprintf(stderr, "warning: template: %s uses the token %s, which the vocabulary lacks; here it has the id %d\n",
-                hone_slots_name(v->slots), hone_tokenizer_content(v->tokenizer, added[i]), added[i]);
+        hone_warn(&log, "template: %s uses the token %s, which the vocabulary lacks; here it has the id %d",
+                  hone_slots_name(v->slots), hone_tokenizer_content(v->tokenizer, added[i]), added[i]);
 }
 
 static hone_status load(data_view *v, const char *dir)
@@ -256,11 +236,12 @@ static hone_status show(const data_view *v)
     return st;
 }
 
-/* Show what there is, then say what training would refuse. JSON is for programs that judge for themselves: what is wrong
- * is in its lines, and on standard error. */
+/* Show what there is, then say what training would refuse. JSON is for programs that judge for themselves: for them that is
+ * a warning on standard error. */
 static hone_status show_and_judge(data_view *v, const char *dir)
 {
     char       *complaint = NULL;
+    hone_log    log = hone_log_stderr(HONE_LOG_INFO);
     hone_status vocabulary = check_vocabulary(v, dir), st;
 
     if (vocabulary != HONE_OK) {
@@ -269,13 +250,14 @@ static hone_status show_and_judge(data_view *v, const char *dir)
         hone_status_clear();
         v->vocabulary = complaint;
     }
-    st = show(v);
-    if (st == HONE_OK && v->json && complaint)
-        fprintf(stderr, "warning: %s\n", complaint);
-    else if (st == HONE_OK && complaint)
-        st = HONE_FAIL(HONE_E_DATA, "%s", complaint);
-    if (st == HONE_OK && !v->json)
-        st = verdict(v);
+    HONE_GO(show(v));
+    st = verdict(v);
+    if (st == HONE_E_DATA && v->json) {
+        hone_warn(&log, "%s", hone_status_text());
+        hone_status_clear();
+        st = HONE_OK;
+    }
+out:
     hone_free(complaint);
     v->vocabulary = NULL;
     return st;

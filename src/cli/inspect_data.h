@@ -26,8 +26,6 @@ data_histogram data_view_histogram(const hone_dataset *dataset);
 const char    *data_view_eval_name(const data_view *view);
 /* "", or what else a sample is: ", chosen", ", desirable", … */
 const char    *data_view_kind(const hone_sample *sample);
-/* Append a text without what a terminal or browser would act on: control characters and stray bytes become \xNN. */
-void           data_view_clean(hone_str *out, const char *s, size_t n);
 /* Append the line on steps, and that on packs. */
 hone_status    data_view_steps(const data_view *view, hone_str *out) HONE_MUST_CHECK;
 

@@ -1,6 +1,7 @@
 /* hone inspect data --html: a page of its own, without scripts and without anything loaded from elsewhere. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/inspect_data.h"
 
 static const char style[] =
@@ -18,7 +19,7 @@ static void put_escaped(hone_str *out, const char *s, size_t n)
 {
     hone_str clean = HONE_STR_INIT;
 
-    data_view_clean(&clean, s, n);
+    hone_utf8_append_clean(&clean, s, n);
     for (size_t i = 0; i < clean.len; i++) {
         char c = clean.data[i];
 
@@ -33,6 +34,7 @@ static void put_escaped(hone_str *out, const char *s, size_t n)
         else
             hone_str_putc(out, c);
     }
+    out->failed |= clean.failed;
     hone_str_deinit(&clean);
 }
 

@@ -8,6 +8,8 @@ enum { SHOWN_IDS = 200, BAR = 40 };
 
 /* ---- what is there ---- */
 
+static void put_clean(hone_str *out, const char *text) { hone_utf8_append_clean(out, text, strlen(text)); }
+
 static void put_counts(hone_str *out, const hone_dataset *d, const char *name)
 {
     const hone_dataset_report *r = hone_dataset_get_report(d);
@@ -33,8 +35,11 @@ static void put_counts(hone_str *out, const hone_dataset *d, const char *name)
     for (int64_t i = 0; i < r->n_notes; i++) {
         hone_row_note note = hone_dataset_note(d, i);
 
-        hone_str_printf(out, "  %s: %s, line %lld: %s\n", hone_row_fate_text(note.fate),
-                        hone_dataset_source_path(d, note.source), (long long)note.line, note.why);
+        hone_str_printf(out, "  %s: ", hone_row_fate_text(note.fate));
+        put_clean(out, hone_dataset_source_path(d, note.source));
+        hone_str_printf(out, ", line %lld: ", (long long)note.line);
+        put_clean(out, note.why);
+        hone_str_putc(out, '\n');
     }
 }
 
@@ -86,7 +91,7 @@ static hone_status put_token_text(const data_view *v, hone_str *out, const token
             HONE_GO(hone_tokenizer_token_bytes(v->tokenizer, &run, s->ids[end]));
         if (on)
             paint(v, out, true);
-        data_view_clean(out, hone_str_c(&run), run.len);
+        hone_utf8_append_clean(out, hone_str_c(&run), run.len);
         if (on)
             paint(v, out, false);
     }
@@ -130,8 +135,9 @@ static hone_status put_samples(const data_view *v, hone_str *out)
     for (int64_t i = 0; i < n; i++) {
         hone_sample s = hone_dataset_at(v->train, i);
 
-        hone_str_printf(out, "\nsample %lld (%s, line %lld): %lld tokens, %lld with a loss%s\n", (long long)i,
-                        hone_dataset_source_path(v->train, s.source), (long long)s.line, (long long)s.n,
+        hone_str_printf(out, "\nsample %lld (", (long long)i);
+        put_clean(out, hone_dataset_source_path(v->train, s.source));
+        hone_str_printf(out, ", line %lld): %lld tokens, %lld with a loss%s\n", (long long)s.line, (long long)s.n,
                         (long long)s.supervised, data_view_kind(&s));
         HONE_TRY(put_tokens(v, out, (tokens){ s.ids, s.labels, s.n }));
         if (s.rejected_ids) {

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "model/load.h"
@@ -44,6 +45,14 @@ static bool alike(const hone_module *a, const hone_module *b)
         if (!alike(a->children.data[i], b->children.data[i]))
             return false;
     return true;
+}
+
+/* A name that comes from outside, between two texts. */
+static void print_clean(const char *before, const char *name, const char *after)
+{
+    fputs(before, stdout);
+    hone_utf8_print_clean(stdout, name, strlen(name));
+    fputs(after, stdout);
 }
 
 /* A count of parameters, short. */
@@ -109,7 +118,7 @@ hone_status hone_inspect_model(int argc, char **argv)
     HONE_GO(hone_model_dir_locate(&path, name, NULL));
     HONE_GO(hone_ctx_create(&ctx, &options));
     HONE_GO(hone_model_load(&l, ctx, path, &(hone_load_options){ HONE_DTYPE_F32, HONE_PARAMS_FROZEN, -1 }));
-    printf("%s\n", path);
+    print_clean("", path, "\n");
     print_tree(l, l->model->root, 0);
     n = (double)hone_params_numel(l->model->params);
     printf("\n%.0f parameters in %zu tensors, %zu file%s; head %s\n", n, hone_model_dir_len(l->dir),
@@ -117,7 +126,7 @@ hone_status hone_inspect_model(int argc, char **argv)
            l->model->tied ? "tied to the embedding" : "of its own");
     for (size_t i = 0; i < hone_model_dir_len(l->dir); i++)
         if (!l->param_of[i])
-            printf("unread: %s (kept as it is on export)\n", hone_model_dir_at(l->dir, i)->name);
+            print_clean("unread: ", hone_model_dir_at(l->dir, i)->name, " (kept as it is on export)\n");
     printf("memory to train all weights, before activations: f32 %.2f GB (16 bytes a parameter), bf16 %.2f GB (18)\n",
            16 * n / 1e9, 18 * n / 1e9);
 out:

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/usage.h"
 #include "option/option.h"
@@ -62,6 +64,7 @@ static hone_status print_config(int argc, char **argv)
 {
     hone_options *o;
     hone_str      out = HONE_STR_INIT;
+    hone_log      log = hone_log_stderr(HONE_LOG_INFO);
     hone_status   st;
 
     HONE_TRY(hone_options_load(&o, NULL, argc, argv));
@@ -69,7 +72,7 @@ static hone_status print_config(int argc, char **argv)
     st = hone_str_ok(&out);
     fputs(hone_str_c(&out), stdout);
     for (size_t i = 0; i < hone_options_notes(o)->n; i++)
-        fprintf(stderr, "%s\n", hone_options_notes(o)->v[i]);
+        hone_info(&log, "%s", hone_options_notes(o)->v[i]);
     hone_str_deinit(&out);
     hone_options_destroy(&o);
     return st;
@@ -193,12 +196,16 @@ static bool verbose(void)
 int main(int argc, char **argv)
 {
     hone_status st = dispatch(take_verbose(argc - 1, argv + 1), argv + 1);
+    const char *text;
 
     if (fflush(stdout) != 0 && st == HONE_OK)       /* a full disk or closed pipe behind stdout is a failure too */
         st = HONE_FAIL(HONE_E_IO, "cannot write to the standard output: %s", strerror(errno));
     if (st == HONE_OK)
         return 0;
-    fprintf(stderr, "hone: error: %s\n", hone_status_text()[0] ? hone_status_text() : hone_status_meaning(st));
+    text = hone_status_text()[0] ? hone_status_text() : hone_status_meaning(st);
+    fputs("hone: error: ", stderr);
+    hone_utf8_print_clean(stderr, text, strlen(text));      /* it may quote paths and data */
+    fputc('\n', stderr);
     if (verbose())
         fprintf(stderr, "%s (exit code %d)\n%s", hone_status_name(st), hone_status_exit_code(st), hone_status_trail());
     return hone_status_exit_code(st);

@@ -38,6 +38,11 @@ has 'Hi\x07<|im_end|>'
 has '[[yes<|im_end|>]]'
 has 'labels: -100 -100'
 hasnt "$(printf '\033')"
+{ chat two no; printf '{"x\\u001b[2J": 1}\n'; } >"b$(printf '\033')[31m.jsonl"
+run "controls in names" 0 --dataset "b$(printf '\033')[31m.jsonl" --bad_rows drop
+has 'bad: b\x1b[31m.jsonl, line 2: the row has no "messages" (it has: x\x1b[2J)'
+has 'sample 0 (b\x1b[31m.jsonl, line 1):'
+hasnt "$(printf '\033')"
 run "colour" 0 --color --samples 1
 has "$(printf '\033[0;32myes<|im_end|>\033[0;2m')"
 hasnt "sample 1"
@@ -56,6 +61,9 @@ run "one object per row" 0 --json --cutoff_len 15 --truncation drop
 [ "$(printf '%s\n' "$out" | sed 's/\[[^]]*\]/[]/g')" = '{"source": "a.jsonl", "row": 0, "ids": [], "labels": []}
 {"source": "a.jsonl", "row": 1, "ids": [], "labels": []}
 {"source": "a.jsonl", "row": 2, "dropped": "16 tokens, cutoff_len is 15"}' ] || { echo "$name: $out"; fail=1; }
+touch empty.jsonl
+run "nothing, as JSON" 0 --json --dataset empty.jsonl
+[ "$out" = "warning: dataset has no rows: nothing is in empty.jsonl" ] || { echo "$name: $out"; fail=1; }
 run "a page" 0 --html page.html
 [ -z "$out" ] && grep -qF '<span class=l title="' page.html || { echo "$name: $out"; fail=1; }
 run "two forms" 2 --html page.html --json

@@ -37,6 +37,10 @@ done
 check "help of a misspelt command" 2 "did you mean 'train'?" help tran
 check "help of a kind" 0 "usage: hone inspect data CONFIG" help inspect data
 check "doctor with words" 2 "takes no arguments" doctor please
+# what a terminal would act on is not printed as it is, whatever path or data it comes from
+esc=$(printf '\033[31m') csi=$(printf '\302\233')
+check "controls in a path" 5 'cannot open '"$work"'/no\x1b[31m\xc2\x9bé.yaml' train "$work/no$esc${csi}é.yaml"
+if grep -q "$esc\|$csi" "$work/err"; then echo "controls in a path: printed raw"; fail=1; fi
 HONE_ISA=nonsense check "unknown isa" 2 "portable, avx2" doctor
 HONE_ISA=portable check "forced isa" 0 "forced by HONE_ISA" doctor
 

@@ -140,6 +140,24 @@ static void pools_keep_runs_apart(void **state)
     }
 }
 
+static void text_for_people_has_no_controls(void **state)
+{
+    static const char dirty[] = "a\tb\n\x1b[2J\r\x7f\xc2\x9b\xc2\xa0\xc3\xa9\xff\xed\xa0\x80\xe2\x82\0z";
+    static const char clean[] = "a\tb\n\\x1b[2J\\x0d\\x7f\\xc2\\x9b\xc2\xa0\xc3\xa9\\xff\\xed\\xa0\\x80\\xe2\\x82\\x00z";
+    hone_str          out = HONE_STR_INIT;
+    char              written[256] = { 0 };
+    FILE             *file = fmemopen(written, sizeof written, "w");
+
+    (void)state;
+    hone_utf8_append_clean(&out, dirty, sizeof dirty - 1);
+    assert_string_equal(hone_str_c(&out), clean);
+    assert_non_null(file);
+    hone_utf8_print_clean(file, dirty, sizeof dirty - 1);
+    fclose(file);
+    assert_string_equal(written, clean);
+    hone_str_deinit(&out);
+}
+
 static void utf8_is_strict(void **state)
 {
     (void)state;
@@ -231,7 +249,7 @@ int main(void)
         cmocka_unit_test(numbers_round_trip),       cmocka_unit_test(philox_known_answer),
         cmocka_unit_test(maps_hold_what_was_put),   cmocka_unit_test(files_are_whole_or_absent),
         cmocka_unit_test(pools_run_each_task_once), cmocka_unit_test(pools_keep_runs_apart),
-        cmocka_unit_test(utf8_is_strict),           cmocka_unit_test(json_says_where),
+        cmocka_unit_test(utf8_is_strict), cmocka_unit_test(text_for_people_has_no_controls),           cmocka_unit_test(json_says_where),
         cmocka_unit_test(names_near),
         cmocka_unit_test(permutations),
     };
