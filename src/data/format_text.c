@@ -25,11 +25,59 @@ static hone_status ids_list(const format_row *r, const char *key, hone_vec_i32 *
     return HONE_OK;
 }
 
+/* A column of one number for each id, NULL if the row has none. */
+static hone_status numbers_beside(const json_t **out, const format_row *r, const char *key, size_t n)
+{
+    *out = format_get(r, key);
+    if (*out && !json_is_array(*out))
+        return format_wrong_type(r, key, "an array of numbers", *out);
+    HONE_CHECK(!*out || json_array_size(*out) == n, HONE_E_FORMAT, "%s: \"%s\" has %zu numbers for %zu input_ids", r->where, key,
+               json_array_size(*out), n);
+    return HONE_OK;
+}
+
+static bool is_number(const json_t *v, json_int_t n) { return json_is_integer(v) && json_integer_value(v) == n; }
+
+/* TRL's masks of its tokenised rows: where there is a 0, nothing is learned. */
+static hone_status apply_mask(hone_row_result *out, const format_row *r, const char *key)
+{
+    const json_t *mask, *item;
+    size_t        i;
+
+    HONE_TRY(numbers_beside(&mask, r, key, out->labels.len));
+    json_array_foreach(mask, i, item) {
+        HONE_CHECK(is_number(item, 0) || is_number(item, 1), HONE_E_FORMAT, "%s: \"%s\"[%zu] is neither 0 nor 1", r->where, key, i);
+        if (is_number(item, 0))
+            out->labels.data[i] = -100;
+    }
+    return HONE_OK;
+}
+
+/* A row is one sample, each token of which sees those before it: columns that say otherwise are not passed over. */
+static hone_status check_one_sample(const format_row *r, size_t n)
+{
+    const json_t *seen, *positions, *lengths = format_get(r, "seq_lengths"), *item;
+    size_t        i;
+
+    HONE_TRY(numbers_beside(&seen, r, "attention_mask", n));
+    json_array_foreach(seen, i, item)
+        HONE_CHECK(is_number(item, 1), HONE_E_DATA, "%s: \"attention_mask\"[%zu] is not 1: leave padding out of the row", r->where,
+                   i);
+    HONE_TRY(numbers_beside(&positions, r, "position_ids", n));
+    json_array_foreach(positions, i, item)
+        HONE_CHECK(is_number(item, (json_int_t)i), HONE_E_DATA, "%s: \"position_ids\"[%zu] is not %zu, as if there were several "
+                   "samples in the row: give each a row of its own, and set packing: true", r->where, i, i);
+    HONE_CHECK(!json_is_array(lengths) || json_array_size(lengths) <= 1, HONE_E_DATA, "%s: \"seq_lengths\" says that there are "
+               "several samples in the row: give each a row of its own, and set packing: true", r->where);
+    return HONE_OK;
+}
+
 hone_status format_ids_row(hone_row_result *out, const format_row *r)
 {
     const json_t *labels = format_get(r, "labels");
 
     HONE_TRY(ids_list(r, "input_ids", &out->ids, false));
+    HONE_TRY(check_one_sample(r, out->ids.len));
     if (labels) {
         HONE_TRY(ids_list(r, "labels", &out->labels, true));
         HONE_CHECK(out->labels.len == out->ids.len, HONE_E_FORMAT, "%s: %zu labels for %zu input_ids", r->where,
@@ -40,7 +88,8 @@ hone_status format_ids_row(hone_row_result *out, const format_row *r)
     if (out->ids.len)
         memcpy(out->labels.data, out->ids.data, out->ids.len * sizeof *out->ids.data);
     out->labels.len = out->ids.len;
-    return HONE_OK;
+    HONE_TRY(apply_mask(out, r, "completion_mask"));
+    return apply_mask(out, r, "assistant_masks");
 }
 
 /* ---- documents ---- */

@@ -90,6 +90,12 @@ static void broken_files_name_the_line(void **state)
         { "a.jsonl", "{\"input_ids\": [1, -100]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "\"input_ids\"[1]" },
         { "a.jsonl", "{\"input_ids\": [1, 2], \"labels\": [1, -1]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "\"labels\"[1]" },
         { "a.jsonl", "{\"input_ids\": [1, 2], \"labels\": [1]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "1 labels for 2 input_ids" },
+        { "a.jsonl", "{\"input_ids\": [1, 2], \"attention_mask\": [1, 0]}\n", HONE_E_DATA, "a.jsonl, line 1:", "\"attention_mask\"[1] is not 1" },
+        { "a.jsonl", "{\"input_ids\": [1, 2], \"attention_mask\": [1]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "1 numbers for 2 input_ids" },
+        { "a.jsonl", "{\"input_ids\": [1, 2], \"position_ids\": [0, 0]}\n", HONE_E_DATA, "a.jsonl, line 1:", "several samples in the row" },
+        { "a.jsonl", "{\"input_ids\": [1, 2], \"seq_lengths\": [1, 1]}\n", HONE_E_DATA, "a.jsonl, line 1:", "several samples in the row" },
+        { "a.jsonl", "{\"input_ids\": [1, 2], \"completion_mask\": [1, 2]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "neither 0 nor 1" },
+        { "a.jsonl", "{\"input_ids\": [1, 2], \"assistant_masks\": 1}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "an array of numbers" },
         { "a.jsonl", "{\"input_ids\": [1, 4294967297]}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "\"input_ids\"[1]" },
         { "a.jsonl", "{\"input_ids\": [1, 2]}\n{\"b\": \"\xFF\"}\n", HONE_E_FORMAT, "a.jsonl: line 2:", "invalid UTF-8: byte 0xff" },
         { "a.jsonl", "{\"left\": 1, \"right\": 2}\n", HONE_E_FORMAT, "a.jsonl: line 1:", "left, right" },
@@ -124,6 +130,23 @@ static void broken_files_name_the_line(void **state)
     T_ERROR_HAS("none.jsonl");
     T_STATUS(t_data_load(&d, ""), HONE_E_USAGE);
     T_ERROR_HAS("dataset is missing");
+    t_data_close(&d);
+}
+
+/* TRL's tokenised rows. */
+static void masks_say_which_ids_are_learned(void **state)
+{
+    t_data d;
+
+    (void)state;
+    t_data_open(&d);
+    t_data_write(&d, "a.jsonl",
+                 "{\"input_ids\": [1, 2, 3], \"completion_mask\": [0, 0, 1], \"attention_mask\": [1, 1, 1], \"position_ids\": [0, 1, 2]}\n"
+                 "{\"input_ids\": [1, 2, 3], \"completion_mask\": [0, 1, 1], \"assistant_masks\": [1, 1, 0], \"seq_lengths\": [3]}\n", 0);
+    T_OK(t_data_load(&d, A));
+    assert_int_equal(hone_dataset_len(d.train), 2);
+    assert_memory_equal(hone_dataset_at(d.train, 0).labels, ((int32_t[]){ -100, -100, 3 }), 12);
+    assert_memory_equal(hone_dataset_at(d.train, 1).labels, ((int32_t[]){ -100, 2, -100 }), 12);
     t_data_close(&d);
 }
 
@@ -491,7 +514,7 @@ int main(void)
         cmocka_unit_test(jsonl_with_odd_ends),
         cmocka_unit_test(json_arrays_objects_and_lines),
         cmocka_unit_test(broken_files_name_the_line),
-        cmocka_unit_test(nul_bytes_are_no_json),
+        cmocka_unit_test(masks_say_which_ids_are_learned), cmocka_unit_test(nul_bytes_are_no_json),
         cmocka_unit_test(truncation_policies),
         cmocka_unit_test(a_cut_can_leave_nothing_to_learn),
         cmocka_unit_test(bad_rows_are_all_listed_or_dropped),
