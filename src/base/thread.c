@@ -138,7 +138,7 @@ hone_status hone_pool_create(hone_pool **out, int threads)
         int started = p->n_started;
 
         hone_pool_destroy(&p);
-        return HONE_FAIL(HONE_E_NOMEM, "could start only %d of %d threads", started + 1, threads);
+        return HONE_FAIL(HONE_E_NOMEM, "could start only %d of %d threads: set threads to less", started + 1, threads);
     }
     *out = p;
     return HONE_OK;

@@ -91,10 +91,10 @@ static hone_status unknown_format(const json_t *row, const char *where)
 
     json_object_foreach((json_t *)row, key, value)
         if (found.len < 200)
-            hone_str_printf(&found, "%s%.60s", found.len ? ", " : "", key);
+            hone_str_printf(&found, "%s%.60s%s", found.len ? ", " : "", key, json_is_null(value) ? " (null)" : "");
     (void)HONE_FAIL(HONE_E_FORMAT, "%s: the row has none of the keys messages, conversations, instruction, prompt, query, "
                     "response, text or input_ids that say what it holds (it has: %s); set data_format, or describe the file "
-                    "in dataset_info.json", where, hone_str_c(&found));
+                    "in dataset_info.json", where, found.len ? hone_str_c(&found) : "nothing");
     hone_str_deinit(&found);
     return HONE_E_FORMAT;
 }

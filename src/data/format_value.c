@@ -16,7 +16,7 @@ hone_status format_missing(const format_row *r, const char *key)
 
     json_object_foreach((json_t *)r->json, name, value)
         if (found.len < 200)
-            hone_str_printf(&found, "%s%.60s", found.len ? ", " : "", name);
+            hone_str_printf(&found, "%s%.60s%s", found.len ? ", " : "", name, json_is_null(value) ? " (null)" : "");
     (void)HONE_FAIL(HONE_E_DATA, "%s: the row has no \"%s\" (it has: %s)", r->where, key,
                     found.len ? hone_str_c(&found) : "nothing");
     hone_str_deinit(&found);

@@ -150,6 +150,9 @@ static hone_status match(source_paths *out, const char *dir, const char *pattern
     hone_status st = HONE_OK;
 
     HONE_GO(part ? HONE_OK : HONE_E_NOMEM);
+    if (strcmp(part, "**") == 0)        /* as good as one: each more would go through all folders again */
+        while (hone_starts_with(rest, "**/"))
+            rest += 2 + strspn(rest + 2, "/");
     HONE_GO_CHECK(depth <= DEPTH_MAX, HONE_E_USAGE, "%s: \"**\" goes down more than %d folders", dir, DEPTH_MAX);
     if (!is_pattern(part)) {
         path = join(dir, part);

@@ -168,6 +168,8 @@ static hone_status check_template(const hone_options *o)
 {
     REFUSE_IF(!o->template && o->tool_format, tool_format, "tool_format acts with template; the chat template that the model "
               "brings writes tools in its own way");
+    REFUSE_IF(!o->template && o->tool_date, tool_date, "tool_date acts with template; for the chat template that the model "
+              "brings, give the day it takes in a row's chat_template_kwargs");
     return HONE_OK;
 }
 

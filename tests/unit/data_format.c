@@ -345,7 +345,7 @@ static void queries_under_any_name(void **state)
     refuse("{\"query\": \"u\", \"response\": \"a\", \"history\": [[\"a\"]]}", HONE_E_FORMAT, "entry 0 of the history is no pair");
     refuse("{\"messages\": 1, \"response\": \"a\"}", HONE_E_FORMAT, "\"messages\" must be an array");
     refuse("{\"left\": 1}", HONE_E_FORMAT, "it has: left");
-    refuse("{\"id\": 1, \"messages\": null}", HONE_E_DATA, "the row has no \"messages\" (it has: id, messages)");
+    refuse("{\"id\": 1, \"messages\": null}", HONE_E_DATA, "the row has no \"messages\" (it has: id, messages (null))");
     refuse("{\"query\": null, \"response\": null}", HONE_E_DATA, "the row has no \"response\"");
 }
 

@@ -253,6 +253,7 @@ static void identity_of_data(void **state)
 static void contradictions(void **state)
 {
     (void)state;
+    refused(FULL "tool_date: 5 Jan 2031\n", HONE_E_USAGE, "c.yaml:2: tool_date acts with template");
     refused(FULL "tool_format: qwen\n", HONE_E_USAGE, "c.yaml:2: tool_format acts with template");
     refused(FULL "stage: pt\ntrain_on_prompt: true\n", HONE_E_USAGE, "c.yaml:3: train_on_prompt works with stage: sft only");
     refused(FULL "stage: pt\nmask_history: true\n", HONE_E_USAGE, "mask_history");

@@ -130,6 +130,8 @@ static void patterns(void **state)
     assert_string_equal(paths(), "p/10.jsonl:0 p/2.jsonl:0 p/a/1.jsonl:0 p/a/deep/0.jsonl:0 p/b[1]/1.jsonl:0");
     T_OK(find("dataset: '**/**/deep/*'\n"));
     assert_string_equal(paths(), "p/a/deep/0.jsonl:0");
+    T_OK(find("dataset: '**/**/**/**/**/**/**/**/**/**/**/**/**/**/**/**/**//**/**/**/**/**/**/**/**/**/**/**/**/**/deep/*'\n"));
+    assert_string_equal(paths(), "p/a/deep/0.jsonl:0");
     T_OK(find("dataset: 'p/a/**'\n"));
     assert_string_equal(paths(), "p/a/1.jsonl:0 p/a/deep/0.jsonl:0");
     T_OK(find("dataset: 'p/*/1.jsonl'\n"));
