@@ -79,6 +79,26 @@ hone_status hone_json_read(json_t **out, const char *path)
     return st;
 }
 
+hone_status hone_json_read_if_there(json_t **out, const char *dir, const char *name)
+{
+    char       *path = hone_path_join(dir, name);
+    hone_status st = HONE_OK;
+
+    *out = NULL;
+    HONE_GO(path ? HONE_OK : HONE_E_NOMEM);
+    if (!hone_path_exists(path))
+        goto out;
+    HONE_GO(hone_json_read(out, path));
+    HONE_GO_CHECK(json_is_object(*out), HONE_E_FORMAT, "%s is not an object", path);
+out:
+    if (st != HONE_OK) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    hone_free(path);
+    return st;
+}
+
 void hone_json_quote(hone_str *out, const char *s, size_t n)
 {
     hone_str_putc(out, '"');

@@ -17,6 +17,8 @@
  */
 hone_status hone_json_parse(json_t **out, const char *text, size_t n, const char *where) HONE_MUST_CHECK;
 hone_status hone_json_read(json_t **out, const char *path) HONE_MUST_CHECK;
+/* The object in dir/name; NULL if there is no such file. Errors: E_FORMAT also for a value that is no object. */
+hone_status hone_json_read_if_there(json_t **out, const char *dir, const char *name) HONE_MUST_CHECK;
 
 /* Append compact JSON (", " and ": " separators when `spaced`), key order kept, UTF-8 raw, reals in shortest form. */
 void hone_json_dump(hone_str *out, const json_t *value, bool spaced);

@@ -132,23 +132,16 @@ out:
 /* The number of rows that the model's config gives its embedding, -1 if it does not say. */
 static hone_status read_vocabulary(int64_t *rows, const char *dir)
 {
-    char         *path = hone_path_join(dir, "config.json");
-    json_t       *config = NULL;
+    json_t       *config;
     const json_t *size;
-    hone_status   st = HONE_OK;
 
     *rows = -1;
-    HONE_GO(path ? HONE_OK : HONE_E_NOMEM);
-    if (!hone_path_exists(path))
-        goto out;
-    HONE_GO(hone_json_read(&config, path));
+    HONE_TRY(hone_json_read_if_there(&config, dir, "config.json"));
     size = json_object_get(config, "vocab_size");
     if (json_is_integer(size))
         *rows = json_integer_value(size);
-out:
-    hone_free(path);
     json_decref(config);
-    return st;
+    return HONE_OK;
 }
 
 /* Ids that the model has no row for are shown like others, and said. */

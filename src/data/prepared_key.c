@@ -63,17 +63,13 @@ out:
 /* The tokenizer goes by the model's type where nothing else names its class. */
 static hone_status put_model_type(json_t *text, const char *dir)
 {
-    char       *path = hone_path_join(dir, "config.json");
-    json_t     *config = NULL, *type;
-    hone_status st = path ? HONE_OK : HONE_E_NOMEM;
+    json_t     *config, *type;
+    hone_status st = hone_json_read_if_there(&config, dir, "config.json");
 
-    if (st == HONE_OK && hone_path_exists(path))
-        st = hone_json_read(&config, path);
     type = json_object_get(config, "model_type");
     if (st == HONE_OK && json_is_string(type))
         st = put(text, "model_type of config.json", json_incref(type));
     json_decref(config);
-    hone_free(path);
     return st;
 }
 

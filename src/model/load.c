@@ -45,19 +45,15 @@ static hone_status append_ids(hone_vec_i32 *out, const json_t *v)
 
 hone_status hone_model_dir_eos_ids(hone_vec_i32 *out, const hone_model_dir *dir)
 {
-    char         *path = hone_path_join(hone_model_dir_path(dir), "generation_config.json");
     json_t       *generation = NULL;
     const json_t *eos;
     hone_status   st = HONE_OK;
 
-    HONE_GO(path ? HONE_OK : HONE_E_NOMEM);
-    if (hone_path_exists(path))
-        HONE_GO(hone_json_read(&generation, path));
+    HONE_GO(hone_json_read_if_there(&generation, hone_model_dir_path(dir), "generation_config.json"));
     eos = json_object_get(generation, "eos_token_id");
     HONE_GO(append_ids(out, eos && !json_is_null(eos) ? eos : json_object_get(hone_model_dir_config(dir), "eos_token_id")));
 out:
     json_decref(generation);
-    hone_free(path);
     return st;
 }
 

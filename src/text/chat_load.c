@@ -94,20 +94,6 @@ out:
 }
 
 /* ---- JSON ---- */
-static hone_status read_json(json_t **out, const char *dir, const char *file)
-{
-    char       *path = hone_path_join(dir, file);
-    hone_status st = HONE_OK;
-
-    *out = NULL;
-    if (!path)
-        return HONE_E_NOMEM;
-    if (hone_path_exists(path))
-        st = hone_json_read(out, path);
-    hone_free(path);
-    return st;
-}
-
 static hone_status load_named_text(loader *l, const char *file, const char *name, const json_t *source)
 {
     hone_template **place = place_of(l, name);
@@ -188,7 +174,7 @@ static hone_status load_templates(loader *l, json_t *config)
     HONE_TRY(load_files(l));
     if (found(l))
         return HONE_OK;
-    HONE_TRY(read_json(&other, l->dir, "chat_template.json"));
+    HONE_TRY(hone_json_read_if_there(&other, l->dir, "chat_template.json"));
     st = load_value(l, "chat_template.json", json_object_get(other, "chat_template"));
     json_decref(other);
     HONE_TRY(st);
@@ -203,7 +189,7 @@ static hone_status load_special(loader *l, json_t *config)
     hone_status st = HONE_OK;
 
     if (!json_object_get(config, "added_tokens_decoder")) {     /* older directories keep the names apart */
-        HONE_TRY(read_json(&map, l->dir, "special_tokens_map.json"));
+        HONE_TRY(hone_json_read_if_there(&map, l->dir, "special_tokens_map.json"));
         st = add_special(l->chat, map);
         json_decref(map);
     }
@@ -218,7 +204,7 @@ hone_status hone_chat_load_named(hone_chat **out, const char *dir, const char *c
 
     HONE_TRY(chat_new(out, tok));
     l.chat = *out;
-    HONE_GO(read_json(&config, dir, "tokenizer_config.json"));
+    HONE_GO(hone_json_read_if_there(&config, dir, "tokenizer_config.json"));
     HONE_GO(load_special(&l, config));
     if (choice && hone_ends_with(choice, ".jinja"))
         HONE_GO(load_file(&(*out)->main, choice));

@@ -29,25 +29,18 @@ static hone_status collect(const hone_run *run, hone_vec_i32 *out, bool *more)
 static hone_status read_settings(json_t **out, const hone_model_dir *dir)
 {
     static const char *const keys[] = { "bos_token_id", "eos_token_id", "pad_token_id" };
-    char                    *path = hone_path_join(hone_model_dir_path(dir), "generation_config.json");
-    hone_status              st = HONE_OK;
 
-    HONE_GO(path ? HONE_OK : HONE_E_NOMEM);
-    if (hone_path_exists(path)) {
-        HONE_GO(hone_json_read(out, path));
-        HONE_GO_CHECK(json_is_object(*out), HONE_E_FORMAT, "%s is not an object", path);
-        goto out;
-    }
+    HONE_TRY(hone_json_read_if_there(out, hone_model_dir_path(dir), "generation_config.json"));
+    if (*out)
+        return HONE_OK;
     *out = json_object();
-    HONE_GO(*out ? HONE_OK : HONE_E_NOMEM);
+    HONE_CHECK(*out, HONE_E_NOMEM, "out of memory");
     for (size_t i = 0; i < HONE_COUNTOF(keys); i++) {
         json_t *v = json_object_get(hone_model_dir_config(dir), keys[i]);
 
-        HONE_GO_CHECK(!v || json_is_null(v) || json_object_set(*out, keys[i], v) == 0, HONE_E_NOMEM, "out of memory");
+        HONE_CHECK(!v || json_is_null(v) || json_object_set(*out, keys[i], v) == 0, HONE_E_NOMEM, "out of memory");
     }
-out:
-    hone_free(path);
-    return st;
+    return HONE_OK;
 }
 
 static hone_status set_stops(json_t *settings, const hone_vec_i32 *stops)

@@ -44,23 +44,6 @@ static hone_status read_token(tok_added *out, const json_t *v, bool special, con
     return HONE_OK;
 }
 
-static hone_status read_file(json_t **out, const char *dir, const char *name)
-{
-    char       *path = hone_path_join(dir, name);
-    hone_status st = HONE_OK;
-
-    *out = NULL;
-    if (!path)
-        return HONE_E_NOMEM;
-    if (hone_path_exists(path)) {
-        HONE_GO(hone_json_read(out, path));
-        HONE_GO_CHECK(json_is_object(*out), HONE_E_FORMAT, "%s is not an object", path);
-    }
-out:
-    hone_free(path);
-    return st;
-}
-
 static bool same_flags(const tok_added *a, const tok_added *b)
 {
     return a->special == b->special && a->normalized == b->normalized && a->lstrip == b->lstrip && a->rstrip == b->rstrip &&
@@ -272,7 +255,7 @@ static hone_status class_default(const config *c, const char **bos, const char *
 
     *bos = *eos = *pad = NULL;
     if (!class) {
-        HONE_TRY(read_file(&model, c->dir, "config.json"));
+        HONE_TRY(hone_json_read_if_there(&model, c->dir, "config.json"));
         type = json_string_value(json_object_get(model, "model_type"));
         class = type && strcmp(type, "gpt2") == 0 ? "GPT2Tokenizer" : type && strcmp(type, "qwen3") == 0 ? "Qwen2Tokenizer" : "";
         json_decref(model);
@@ -370,11 +353,11 @@ static hone_status read_all(hone_tokenizer *t, config *c)
     const char   *bos = NULL, *eos = NULL, *pad = NULL;
     char          where[600];
 
-    HONE_TRY(read_file(&c->main, c->dir, "tokenizer_config.json"));
+    HONE_TRY(hone_json_read_if_there(&c->main, c->dir, "tokenizer_config.json"));
     decoder = json_object_get(c->main, "added_tokens_decoder");
     if (!decoder) {
-        HONE_TRY(read_file(&c->map, c->dir, "special_tokens_map.json"));
-        HONE_TRY(read_file(&c->added, c->dir, "added_tokens.json"));
+        HONE_TRY(hone_json_read_if_there(&c->map, c->dir, "special_tokens_map.json"));
+        HONE_TRY(hone_json_read_if_there(&c->added, c->dir, "added_tokens.json"));
     }
     HONE_TRY(add_all(t, c, decoder));
     snprintf(where, sizeof where, "%s/tokenizer_config.json", c->dir);

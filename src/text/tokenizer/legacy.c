@@ -161,20 +161,9 @@ static const char *choose_class(char name[80], const char *named, const char *ty
 
 static hone_status read_object(json_t **out, const char *dir, const char *name)
 {
-    char       *path = hone_path_join(dir, name);
-    hone_status st = HONE_OK;
-
-    *out = NULL;
-    if (!path)
-        return HONE_E_NOMEM;
-    if (hone_path_exists(path))
-        HONE_GO(hone_json_read(out, path));
-    else
-        HONE_GO_CHECK((*out = json_object()) != NULL, HONE_E_NOMEM, "out of memory");
-    HONE_GO_CHECK(json_is_object(*out), HONE_E_FORMAT, "%s is not an object", path);
-out:
-    hone_free(path);
-    return st;
+    HONE_TRY(hone_json_read_if_there(out, dir, name));
+    HONE_CHECK(*out || (*out = json_object()), HONE_E_NOMEM, "out of memory");
+    return HONE_OK;
 }
 
 /* ---- classes with a vocab.json and merges.txt, or a vocab.txt ---- */
