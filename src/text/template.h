@@ -36,8 +36,8 @@ typedef struct hone_template_output {
 /* Bounds that end a hostile template with an error. Zeros mean the defaults in parentheses. */
 typedef struct hone_template_limits {
     uint64_t steps;         /* expressions and statements evaluated (20 million) */
-    size_t   memory;        /* bytes of values made while rendering (1 GiB) */
-    size_t   output;        /* bytes of one string (256 MiB) */
+    size_t   memory;        /* bytes of values made while rendering (512 MiB) */
+    size_t   output;        /* bytes of one string (64 MiB) */
 } hone_template_limits;
 
 /*

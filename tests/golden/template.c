@@ -107,6 +107,13 @@ static void language(void **state)
     assert_int_equal(compare_language(TEST_DATA "/data/template/language.jsonl"), 0);
 }
 
+/* Random templates over the whole language. */
+static void random_templates(void **state)
+{
+    (void)state;
+    assert_int_equal(compare_language(TEST_DATA "/data/template/random.jsonl"), 0);
+}
+
 static void chats(void **state)
 {
     (void)state;
@@ -115,7 +122,8 @@ static void chats(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(language), cmocka_unit_test(chats) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(language), cmocka_unit_test(random_templates),
+                                         cmocka_unit_test(chats) };
 
     if (argc == 3)
         return compare_file(argv[1], NULL, argv[2]) ? 1 : 0;

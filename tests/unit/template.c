@@ -82,6 +82,21 @@ static void hostile_templates_end(void **state)
         { "{% set ns = namespace(s='abcdefgh') %}{% for i in range(99) %}{% set ns.s = ns.s + ns.s %}{% endfor %}", "limit" },
         { "{% set ns = namespace(l=[1]) %}{% for i in range(99) %}{% set ns.l = ns.l + ns.l %}{% endfor %}", "limit of" },
         { "{{ 'a' * 9999999999 }}", "steps" },
+        { "{% set ns = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% set ns.b = [ns.b, ns.b] %}"
+          "{% endfor %}{{ ns.a == ns.b }}", "steps" },
+        { "{% set ns = namespace(a=(1,)) %}{% for i in range(60) %}{% set ns.a = (ns.a, ns.a) %}{% endfor %}{{ {ns.a: 1} }}", "steps" },
+        { "{% set ns = namespace(a=[1]) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}{{ ns.a|tojson }}", "limit" },
+        { "{% set ns = namespace(a=[1]) %}{% for i in range(2000) %}{% set ns.a = [ns.a] %}{% endfor %}{{ ns.a|pprint }}", "too deep" },
+        { "{% set ns = namespace(a=[1]) %}{% for i in range(2000) %}{% set ns.a = [ns.a] %}{% endfor %}{{ ns.a|tojson }}", "too deep" },
+        { "{% set s = 'a' * 90000 %}{% for i in range(99999) %}{% if 'b' in s %}{% endif %}{% endfor %}", "steps" },
+        { "{% set s = 'a' * 90000 %}{% for i in range(99999) %}{{ s.rfind('b' ~ 'a' * 99) }}{% endfor %}", "steps" },
+        { "{% set s = 'a' * 90000 %}{% set d = {'a': 1} %}{% for i in range(99999) %}{% if s in d %}{% endif %}{% endfor %}", "steps" },
+        { "{% macro f(n) %}{{ f(n - 1) }}{{ f(n - 1) }}{% endmacro %}{{ f(9999) }}", "nested too deep" },
+        { "{% block a %}{{ self.a() }}{% endblock %}", "nested too deep" },
+        { "{{ 'a'.center(9999999999) }}", "steps" }, { "{{ 'a'.zfill(9999999999) }}", "steps" },
+        { "{{ '{:9999999999}'.format(1) }}", "Too many decimal digits" }, { "{{ '\\t'.expandtabs(9999999999) }}", "steps" },
+        { "{{ ('a' * 90000)|replace('', 'b' * 90000) }}", "limit" }, { "{{ [1]|batch(9999999999, 0)|list }}", "limit" },
+        { "{{ [1]|slice(9999999999)|list }}", "limit" }, { "{{ 'x\\n'|indent(9999999999) }}", "steps" },
         { "{{ '%99999999d' % 1 }}", "too big" },
         { "{% set ns = namespace() %}{% set ns.a = [ns] %}{{ ns }}", "nested too deep" },
         { "{% set x = range(3) %}{% for i in x recursive %}{{ loop(x) }}{% endfor %}", "nested too deep" },
@@ -99,6 +114,7 @@ static void hostile_templates_end(void **state)
 
 static void nesting_of_syntax_is_bounded(void **state)
 {
+    static const char *const chains[] = { " + 1", ".a", "|string", " and 1", " if 1", "()", "**1", "[0]" };
     hone_str s = HONE_STR_INIT;
 
     (void)state;
@@ -108,6 +124,14 @@ static void nesting_of_syntax_is_bounded(void **state)
     refused(hone_str_c(&s), HONE_E_FORMAT, "tag without its end");
     hone_str_puts(&s, "1 }}");
     refused(hone_str_c(&s), HONE_E_FORMAT, "nested more than");
+    for (size_t k = 0; k < HONE_COUNTOF(chains); k++) {
+        hone_str_clear(&s);
+        hone_str_puts(&s, "{{ x");
+        for (int i = 0; i < 100000; i++)
+            hone_str_puts(&s, chains[k]);
+        hone_str_puts(&s, " }}");
+        refused(hone_str_c(&s), HONE_E_FORMAT, "nested more than");
+    }
     hone_str_clear(&s);
     for (int i = 0; i < 1000; i++)
         hone_str_puts(&s, "{% if x %}");

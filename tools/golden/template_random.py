@@ -23,7 +23,7 @@ from template import OUT, VARIABLES  # noqa: E402
 from transformers.utils.chat_template_utils import _compile_jinja_template  # noqa: E402
 
 STRINGS = ["", "a", "Ab", "hello world", "x,y,,z", "  pad\\t", "l1\\nl2\\n\\nl3", "é天🥳", "ß ŉ ΑΣ", "<b>&'</b>", "12", "-3.5", "0x1f", "a_b-c", "%s|%d", "{} {}", "İı ǅ", "aXbXc", "ªº",
-           "www.example.com", "foo bar baz qux quux", "100%", "{0!r:>5}", "\\u2028q", "ﬁ²½", "true"]
+           "www.example.com", "see (http://a.org/b?c=1(d)). a@b.io, tel:12 <www.x.de>", "mailto:me@x.com x+y://z http://[::1]/ 1.2.3.4 q.net:80/p", "foo bar baz qux quux", "100%", "{0!r:>5}", "\\u2028q", "ﬁ²½", "true"]
 WORDS = ["s", "uni", "lines", "quote", "ctl", "ws", "html"]
 INTS = ["0", "1", "2", "3", "-1", "-2", "7", "10", "1_0", "0x1F", "255", "n", "neg", "-7"]
 FLOATS = ["0.0", "1.0", "2.5", "-0.5", "1e3", "0.1", "3.14159", "f", "1e16", "1e-5", "123456.789", "1_0.5e1", "2e0"]
@@ -41,7 +41,7 @@ STR_METHODS = ["upper()", "lower()", "title()", "capitalize()", "strip()", "lstr
 FILTERS_STR = ["upper", "lower", "title", "capitalize", "trim", "trim('a')", "length", "reverse", "list", "first", "last", "replace('a', 'o')", "replace('l', 'L', 1)", "escape", "e", "safe", "forceescape",
                "indent", "indent(2, true)", "indent('> ', blank=true)", "truncate(5)", "truncate(9, true)", "truncate(11, false, '..', 0)", "wordcount", "wordwrap(6)", "wordwrap(5, false)", "wordwrap(7, true, '|')",
                "center(12)", "int", "int(7)", "int(0, 16)", "float", "float(1.5)", "string", "tojson", "tojson(ensure_ascii=true)", "default('q')", "d('q', true)", "urlencode", "striptags", "pprint", "join('-')",
-               "sort", "unique|list", "batch(2)|list", "min", "max", "format(1, 2)", "wordwrap(4, break_on_hyphens=false)", "xmlattr", "filesizeformat", "urlize", "map('upper')|join", "select('lower')|list", "string|length"]
+               "sort", "unique|list", "batch(2)|list", "min", "max", "format(1, 2)", "wordwrap(4, break_on_hyphens=false)", "xmlattr", "filesizeformat", "urlize", "urlize(8, true)", "urlize(target='_x', rel='me')", "urlize(extra_schemes=['tel:', 'x+y://'])", "map('upper')|join", "select('lower')|list", "string|length"]
 FILTERS_LIST = ["length", "count", "list", "first", "last", "reverse|list", "join", "join(', ')", "join('/', attribute='name')", "sort", "sort(reverse=true)", "sort(case_sensitive=true)", "sort(attribute='age')", "unique|list",
                 "unique(true)|list", "sum", "sum(start=1)", "sum(attribute='age')", "min", "max", "max(attribute='age')", "batch(2)|list", "batch(3, 0)|list", "slice(2)|list", "slice(3, 'f')|list", "tojson", "tojson(indent=2)",
                 "string", "map('string')|list", "map(attribute='name')|list", "map(attribute='age', default=0)|list", "map('length')|list", "map('upper')|join", "map('default', 'x')|list", "select|list", "reject|list",
@@ -419,12 +419,11 @@ def rows(count, seed):
 
 def main():
     if sys.argv[1] == "--corpus":
+        kept = [r for r in rows(7000, "11") if len(r["template"]) + len(r.get("output", "")) < 240]
+        kept = [r for i, r in enumerate(kept) if "output" in r or i % 3 == 0]
         with open(OUT / "random.jsonl", "w") as f:
-            n = 0
-            for row in rows(12000, 7):
-                if n < 2600 and len(row["template"]) + len(row.get("output", "")) < 220 and ("output" in row or n % 3 == 0):
-                    f.write(json.dumps(row, ensure_ascii=False) + "\n")
-                n += 1
+            for row in kept:
+                f.write(json.dumps(row, ensure_ascii=False) + "\n")
         return
     for row in rows(int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else 1):
         print(json.dumps(row, ensure_ascii=False))

@@ -179,6 +179,7 @@ static hone_status slice_str(tpl_rt *rt, tpl_value *out, const tpl_str *s, int64
 {
     tpl_buf b = { 0 };
 
+    HONE_TRY(tpl_step(rt, s->chars == s->len ? 0 : s->len / 256));
     if (step == 1) {
         size_t at = tpl_str_offset(s, (size_t)from);
         size_t end = s->chars == s->len ? at + (size_t)count : at;

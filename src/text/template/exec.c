@@ -71,10 +71,24 @@ static hone_status apply_filters(tpl_rt *rt, tpl_value *v, const tpl_node *n)
     return n->builtin ? tpl_run(rt, v, n->builtin, *v, &call) : tpl_unknown_builtin(rt->t, n);
 }
 
+/* Names with attributes in a target are namespaces, before anything is evaluated. */
+static hone_status check_namespaces(tpl_rt *rt, const tpl_node *target)
+{
+    tpl_value ns;
+
+    rt->at = target->pos;
+    TPL_CHECK(target->type != TPL_N_NSREF || (tpl_get_var(rt, target->name, &ns) && ns.kind == TPL_NAMESPACE), rt,
+              "cannot assign attribute on non-namespace object");
+    for (uint32_t i = 0; i < target->list.len; i++)
+        HONE_TRY(check_namespaces(rt, target->list.items[i]));
+    return HONE_OK;
+}
+
 static hone_status exec_set(tpl_rt *rt, const tpl_node *n)
 {
     tpl_value v;
 
+    HONE_TRY(check_namespaces(rt, n->a));
     if (n->type == TPL_N_SET) {
         HONE_TRY(tpl_eval(rt, &v, n->b));
         return tpl_assign(rt, n->a, v);

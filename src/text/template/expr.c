@@ -208,8 +208,7 @@ static hone_status keyword_argument(tpl_parser *p, tpl_node *call)
     tpl_node       *value;
     const tpl_str **names;
 
-    names = tpl_arena_grow(&p->t->arena, call->names, call->values.len * sizeof *names,
-                           (call->values.len + 1) * sizeof *names);
+    names = tpl_arena_more(&p->t->arena, call->names, call->values.len, sizeof *names);
     if (!names)
         return HONE_E_NOMEM;
     call->names = names;
@@ -485,7 +484,7 @@ static hone_status parse_compare(tpl_parser *p, tpl_node **out)
             HONE_TRY(tpl_nodes_push(p, &n->list, first));
             *out = n;
         }
-        ops = tpl_arena_grow(&p->t->arena, n->ops, (n->list.len - 1) * sizeof *ops, n->list.len * sizeof *ops);
+        ops = tpl_arena_more(&p->t->arena, n->ops, n->list.len - 1, sizeof *ops);
         if (!ops)
             return HONE_E_NOMEM;
         n->ops = ops;

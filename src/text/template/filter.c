@@ -318,7 +318,7 @@ FILTER(truncate)
     TPL_CHECK(self.kind == TPL_STR, rt, "truncate needs a string, not %s", tpl_type_name(self));
     s = self.u.s;
     HONE_TRY(tpl_sub_str(rt, &cut, s, 0, tpl_str_offset(s, (size_t)(length - (int64_t)end->chars))));
-    at = tpl_truthy(a[1]) ? -1 : tpl_str_find(cut.u.s, &space, 0, cut.u.s->len, true);
+    at = tpl_truthy(a[1]) ? -1 : tpl_str_find(rt, cut.u.s, &space, 0, cut.u.s->len, true);
     HONE_TRY(tpl_sub_str(rt, &cut, cut.u.s, 0, at < 0 ? cut.u.s->len : (size_t)at));
     HONE_TRY(tpl_as_markup(rt, &cut, cut.u.s, s->markup));
     return tpl_binary(rt, out, '+', cut, tpl_string(end));
@@ -473,6 +473,7 @@ static const tpl_builtin filters[] = {
     { "urlencode", "", 0, tpl_filter_urlencode, 0 }, { "filesizeformat", "binary", 0, filesizeformat, 0 },
     { "wordwrap", "width break_long_words wrapstring break_on_hyphens", 0, tpl_filter_wordwrap, 0 },
     { "random", "", 0, tpl_filter_random, 0 }, { "pprint", "", 0, tpl_filter_pprint, 0 },
+    { "urlize", "trim_url_limit nofollow target rel extra_schemes", 0, tpl_filter_urlize, 0 },
 };
 
 const tpl_builtin *tpl_find_filter(const tpl_str *name) { return tpl_find_in(filters, HONE_COUNTOF(filters), name); }

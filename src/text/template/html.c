@@ -172,11 +172,11 @@ hone_status tpl_unescape(tpl_rt *rt, tpl_value *out, const tpl_str *s)
     return tpl_buf_take(rt, &b, out);
 }
 
-static int64_t find(const tpl_str *s, const char *what, size_t from)
+static int64_t find(tpl_rt *rt, const tpl_str *s, const char *what, size_t from)
 {
     const tpl_str needle = { .data = what, .len = (uint32_t)strlen(what) };
 
-    return tpl_str_find(s, &needle, from, s->len, false);
+    return tpl_str_find(rt, s, &needle, from, s->len, false);
 }
 
 /* Without tags and comments; white space collapsed; character references replaced. */
@@ -188,10 +188,11 @@ hone_status tpl_strip_tags(tpl_rt *rt, tpl_value *out, const tpl_str *s)
     int64_t at, end;
 
     HONE_TRY(tpl_step(rt, s->len / 16));
-    while ((at = find(s, "<", from)) >= 0) {
+    while ((at = find(rt, s, "<", from)) >= 0) {
         bool note = s->len - (size_t)at >= 4 && memcmp(s->data + at, "<!--", 4) == 0;
 
-        end = note ? find(s, "-->", (size_t)at + 4) : find(s, ">", (size_t)at);
+        end = note ? find(rt, s, "-->", (size_t)at + 4) : find(rt, s, ">", (size_t)at);
+        HONE_TRY(tpl_step(rt, 1));
         if (end < 0)
             break;
         HONE_TRY(tpl_buf_sub(rt, &b, s, from, (size_t)at));

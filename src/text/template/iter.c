@@ -250,6 +250,24 @@ static hone_status lazy(tpl_rt *rt, tpl_value *out, tpl_value src, const tpl_sel
     return HONE_OK;
 }
 
+static hone_status next_unknown(tpl_rt *rt, tpl_iter *it, tpl_value *out, bool *done)
+{
+    (void)out;
+    (void)done;
+    return tpl_fail(rt, HONE_E_UNSUPPORTED, "there is no %s '%.*s' in the template language", it->i ? "test" : "filter",
+                    (int)HONE_MIN(it->src.u.s->len, 80u), it->src.u.s->data);
+}
+
+hone_status tpl_lazy_unknown(tpl_rt *rt, tpl_value *out, const tpl_str *name, bool test)
+{
+    tpl_iter *it;
+
+    TPL_ALLOC(it, rt, 1);
+    *it = (tpl_iter){ .next = next_unknown, .type = "generator", .src = tpl_string(name), .i = test };
+    *out = (tpl_value){ .kind = TPL_ITER, .u.it = it };
+    return HONE_OK;
+}
+
 /* map and select take a value that is false for an empty list. */
 static tpl_value items_of(tpl_value v)
 {

@@ -117,8 +117,10 @@ static bool equal_deep(tpl_rt *rt, tpl_value a, tpl_value b, int depth)
         return compare_numbers(a, b) == 0;
     if (a.kind != b.kind)
         return false;
-    if (a.kind == TPL_STR)
+    if (a.kind == TPL_STR) {
+        rt->steps += a.u.s->len == b.u.s->len ? a.u.s->len / 256 : 0;
         return tpl_str_equal(a.u.s, b.u.s);
+    }
     rt->steps += 1 + (depth > MAX_EQUAL ? rt->limits.steps : 0);
     if (rt->steps > rt->limits.steps)
         return false;
@@ -187,6 +189,7 @@ hone_status tpl_compare(tpl_rt *rt, bool *out, int op, tpl_value a, tpl_value b)
 
         *out = order != 2 && holds(op, order);
     } else if (a.kind == TPL_STR && b.kind == TPL_STR) {
+        HONE_TRY(tpl_step(rt, HONE_MIN(a.u.s->len, b.u.s->len) / 256));
         *out = holds(op, compare_strings(a.u.s, b.u.s));
     } else if (a.kind == b.kind && (a.kind == TPL_LIST || a.kind == TPL_TUPLE)) {
         const tpl_list *x = a.u.l, *y = b.u.l;
@@ -214,8 +217,8 @@ hone_status tpl_contains(tpl_rt *rt, bool *out, tpl_value item, tpl_value in)
     *out = false;
     if (in.kind == TPL_STR) {
         TPL_CHECK(item.kind == TPL_STR, rt, "'in <string>' requires string as left operand, not %s", tpl_type_name(item));
-        *out = tpl_str_find(in.u.s, item.u.s, 0, in.u.s->len, false) >= 0;
-        return HONE_OK;
+        *out = tpl_str_find(rt, in.u.s, item.u.s, 0, in.u.s->len, false) >= 0;
+        return tpl_step(rt, 1);
     }
     if (in.kind == TPL_DICT || (in.kind == TPL_VIEW && in.sub == TPL_VIEW_KEYS)) {
         TPL_CHECK(tpl_hashable(rt, item), rt, "unhashable type: '%s'", tpl_type_name(item));

@@ -106,7 +106,7 @@ hone_status tpl_name_id(tpl_parser *p, int32_t *out, const tpl_str *name)
         const tpl_str **texts;
 
         id = (int64_t)hone_map_len(p->t->names);
-        texts = tpl_arena_grow(&p->t->arena, p->t->name_texts, (size_t)id * sizeof *texts, ((size_t)id + 1) * sizeof *texts);
+        texts = tpl_arena_more(&p->t->arena, p->t->name_texts, (size_t)id, sizeof *texts);
         if (!texts)
             return HONE_E_NOMEM;
         texts[id] = name;

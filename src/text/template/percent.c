@@ -112,7 +112,7 @@ static hone_status read_spec(tpl_rt *rt, tpl_spec *sp, percent *p)
         p->i++;
     TPL_CHECK(p->i < s->len, rt, "incomplete format");
     sp->type = s->data[p->i++];
-    TPL_CHECK(sp->type && strchr("srdiuoxXeEfFgGca%", sp->type), rt, "unsupported format character '%c'", sp->type);
+    TPL_CHECK(sp->type && strchr("srdiuoxXeEfFgGca", sp->type), rt, "unsupported format character '%c'", sp->type);
     return HONE_OK;
 }
 
@@ -155,13 +155,14 @@ hone_status tpl_str_percent(tpl_rt *rt, tpl_value *out, const tpl_str *s, tpl_va
         if (!next)
             break;
         p.i = at + 1;
-        p.named = (tpl_value){ .kind = TPL_MISSING };
-        HONE_TRY(read_name(rt, &p));
-        HONE_TRY(read_spec(rt, &sp, &p));
-        if (sp.type == '%') {
+        if (p.i < s->len && s->data[p.i] == '%') {
+            p.i++;
             HONE_TRY(tpl_buf_sub(rt, &b, s, p.i - 1, p.i));
             continue;
         }
+        p.named = (tpl_value){ .kind = TPL_MISSING };
+        HONE_TRY(read_name(rt, &p));
+        HONE_TRY(read_spec(rt, &sp, &p));
         HONE_TRY(next_argument(rt, &p, &v));
         if (s->markup && strchr("sra", sp.type)) {      /* Markup escapes what is put in, before it is cut or padded */
             const tpl_str *text;

@@ -17,6 +17,7 @@ typedef struct analysis {
     hone_template *t;
     frame         *f;
     size_t         n_names;
+    int            depth;
 } analysis;
 
 static hone_status visit(analysis *an, const tpl_node *n);
@@ -38,7 +39,7 @@ static hone_status store(analysis *an, int32_t name, bool parameter)
     if (f->refs[name])
         return HONE_OK;
     if (!parameter && !f->branches && !referred(f->parent, name)) {
-        ids = tpl_arena_grow(&an->t->arena, m->ids, m->n * sizeof *ids, (m->n + 1) * sizeof *ids);
+        ids = tpl_arena_more(&an->t->arena, m->ids, m->n, sizeof *ids);
         if (!ids)
             return HONE_E_NOMEM;
         m->ids = ids;
@@ -125,10 +126,8 @@ static hone_status visit_expression(analysis *an, const tpl_node *n)
     return visit_all(an, &n->values);
 }
 
-static hone_status visit(analysis *an, const tpl_node *node)
+static hone_status visit_node(analysis *an, tpl_node *n)
 {
-    tpl_node *n = (tpl_node *)node;     /* what is found is noted in the tree that the parser has just made */
-
     switch (n->type) {
     case TPL_N_DATA: case TPL_N_BREAK: case TPL_N_CONTINUE: return HONE_OK;
     case TPL_N_IF:   return visit_if(an, n);
@@ -157,6 +156,17 @@ static hone_status visit(analysis *an, const tpl_node *node)
     default:
         return visit_expression(an, n);
     }
+}
+
+static hone_status visit(analysis *an, const tpl_node *node)
+{
+    tpl_node *n = (tpl_node *)node;     /* what is found is noted in the tree that the parser has just made */
+
+    if (++an->depth > TPL_MAX_DEPTH)    /* a chain such as 1 + 1 + … is as deep as it is long */
+        return tpl_syntax(an->t, HONE_E_FORMAT, n->pos, "nested more than %d deep", TPL_MAX_DEPTH);
+    HONE_TRY(visit_node(an, n));
+    an->depth--;
+    return HONE_OK;
 }
 
 hone_status tpl_find_missing(hone_template *t)

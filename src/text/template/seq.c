@@ -26,9 +26,6 @@ static hone_status find_builtin(tpl_rt *rt, const tpl_builtin **out, tpl_value n
 {
     TPL_CHECK(name.kind == TPL_STR, rt, "the name of a %s must be a string", test ? "test" : "filter");
     *out = test ? tpl_find_test(name.u.s) : tpl_find_filter(name.u.s);
-    if (!*out)
-        return tpl_fail(rt, HONE_E_UNSUPPORTED, "there is no %s '%.*s' in the template language", test ? "test" : "filter",
-                        (int)HONE_MIN(name.u.s->len, 80u), name.u.s->data);
     return HONE_OK;
 }
 
@@ -47,6 +44,8 @@ FILTER(map)
     if (!tpl_truthy(self))      /* jinja2 looks the filter up when there is something to map */
         return tpl_lazy_map(rt, out, self, &sel);
     HONE_TRY(find_builtin(rt, &sel.fn, call->args[0], false));
+    if (!sel.fn)
+        return tpl_lazy_unknown(rt, out, call->args[0].u.s, false);
     sel.call.args++;
     sel.call.nargs--;
     return tpl_lazy_map(rt, out, self, &sel);
@@ -64,6 +63,8 @@ static hone_status select_items(tpl_rt *rt, tpl_value *out, tpl_value self, cons
     }
     if (sel.call.nargs && tpl_truthy(self)) {
         HONE_TRY(find_builtin(rt, &sel.fn, sel.call.args[0], true));
+        if (!sel.fn)
+            return tpl_lazy_unknown(rt, out, sel.call.args[0].u.s, true);
         sel.call.args++;
         sel.call.nargs--;
     }

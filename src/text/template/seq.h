@@ -27,14 +27,16 @@ hone_status tpl_follow(tpl_rt *rt, tpl_value *out, const tpl_path *path, tpl_val
 hone_status tpl_lazy_map(tpl_rt *rt, tpl_value *out, tpl_value src, const tpl_select *sel) HONE_MUST_CHECK;
 hone_status tpl_lazy_select(tpl_rt *rt, tpl_value *out, tpl_value src, const tpl_select *sel) HONE_MUST_CHECK;
 hone_status tpl_lazy_unique(tpl_rt *rt, tpl_value *out, tpl_value src, const tpl_select *sel) HONE_MUST_CHECK;
+/* An iterator that raises that there is no such filter (test): map and select look it up when the first item is wanted. */
+hone_status tpl_lazy_unknown(tpl_rt *rt, tpl_value *out, const tpl_str *name, bool test) HONE_MUST_CHECK;
 /* A one-pass iterator over a list's items. */
 hone_status tpl_iter_of(tpl_rt *rt, tpl_value *out, tpl_list *l, const char *type) HONE_MUST_CHECK;
 /* Filters over sequences: seq.c; the table in filter.c. */
 #define TPL_SEQ_FILTERS(X) \
     X(map) X(select) X(reject) X(selectattr) X(rejectattr) X(list) X(first) X(last) X(length) X(sum) X(min) X(max) \
     X(sort) X(unique) X(reverse) X(batch) X(slice) X(groupby) X(dictsort) X(items) X(random)
-/* Over texts: html.c, wrap.c, pprint.c. */
-#define TPL_TEXT_FILTERS(X) X(escape) X(forceescape) X(striptags) X(xmlattr) X(urlencode) X(wordwrap) X(pprint)
+/* Over texts: html.c, url.c, wrap.c, pprint.c. */
+#define TPL_TEXT_FILTERS(X) X(escape) X(forceescape) X(striptags) X(xmlattr) X(urlencode) X(wordwrap) X(pprint) X(urlize)
 #define TPL_DECLARE_FILTER(name) \
     hone_status tpl_filter_##name(tpl_rt *rt, tpl_value *out, tpl_value self, const tpl_value *a, const tpl_call *call);
 TPL_SEQ_FILTERS(TPL_DECLARE_FILTER)

@@ -32,6 +32,7 @@ hone_status tpl_strip(tpl_rt *rt, tpl_value *out, const tpl_str *s, tpl_value ch
     while (left && from < to) {
         size_t n = hone_utf8_len((unsigned char)s->data[from]);
 
+        HONE_TRY(tpl_step(rt, set ? set->len / 16 : 0));
         if (!strips(s->data + from, n, set))
             break;
         from += n;
@@ -39,10 +40,12 @@ hone_status tpl_strip(tpl_rt *rt, tpl_value *out, const tpl_str *s, tpl_value ch
     while (right && to > from) {
         size_t at = char_before(s, to);
 
+        HONE_TRY(tpl_step(rt, set ? set->len / 16 : 0));
         if (!strips(s->data + at, to - at, set))
             break;
         to = at;
     }
+    HONE_TRY(tpl_step(rt, (s->len - (to - from)) / 16));
     return tpl_sub_str(rt, out, s, from, to);
 }
 
@@ -55,6 +58,7 @@ hone_status tpl_replace(tpl_rt *rt, tpl_value *out, const tpl_str *s, const tpl_
         for (; count != 0 && at < s->len; count--) {
             size_t n = hone_utf8_len((unsigned char)s->data[at]);
 
+            HONE_TRY(tpl_step(rt, 1));
             HONE_TRY(tpl_buf_str(rt, &b, by));
             HONE_TRY(tpl_buf_sub(rt, &b, s, at, at + n));
             at += n;
@@ -65,7 +69,7 @@ hone_status tpl_replace(tpl_rt *rt, tpl_value *out, const tpl_str *s, const tpl_
         return tpl_buf_take(rt, &b, out);
     }
     for (; count != 0; count--) {
-        int64_t found = tpl_str_find(s, old, at, s->len, false);
+        int64_t found = tpl_str_find(rt, s, old, at, s->len, false);
 
         if (found < 0)
             break;
@@ -150,10 +154,11 @@ hone_status tpl_split(tpl_rt *rt, tpl_value *out, const tpl_str *s, tpl_value se
     TPL_CHECK(!by || by->len, rt, "empty separator");
     HONE_TRY(tpl_new_list(rt, &l, 0));
     *out = tpl_list_value(l);
+    HONE_TRY(tpl_step(rt, by ? 0 : s->len / 16));
     if (!by)
         HONE_TRY(from_right ? rsplit_space(rt, l, s, max) : split_space(rt, l, s, max));
     while (by && (max < 0 || (int64_t)l->len < max)) {
-        int64_t at = tpl_str_find(s, by, from, to, from_right);
+        int64_t at = tpl_str_find(rt, s, by, from, to, from_right);
 
         if (at < 0)
             break;
@@ -184,6 +189,7 @@ hone_status tpl_split_lines(tpl_rt *rt, tpl_value *out, const tpl_str *s, bool k
 
     HONE_TRY(tpl_new_list(rt, &l, 0));
     *out = tpl_list_value(l);
+    HONE_TRY(tpl_step(rt, s->len / 16));
     for (size_t i = 0; i < s->len; i += n) {
         uint32_t c = hone_utf8_decode(s->data + i, &n);
 

@@ -64,6 +64,7 @@ static hone_status window(tpl_rt *rt, const tpl_str *s, const tpl_value *a, size
         if (bounds[i] < 0)
             bounds[i] = HONE_MAX(bounds[i] + s->chars, (int64_t)0);
     }
+    HONE_TRY(tpl_step(rt, s->chars == s->len ? 0 : s->len / 64));
     *empty = bounds[0] > HONE_MIN(bounds[1], (int64_t)s->chars);
     *from = tpl_str_offset(s, (size_t)HONE_MIN(bounds[0], (int64_t)s->chars));
     *to = tpl_str_offset(s, (size_t)HONE_MIN(bounds[1], (int64_t)s->chars));
@@ -109,7 +110,7 @@ static hone_status find(tpl_rt *rt, tpl_value *out, tpl_value self, const tpl_va
     HONE_TRY(tpl_arg_str(rt, &x, a[0], NULL, "sub"));
     HONE_TRY(window(rt, self.u.s, a + 1, &from, &to, &empty));
     if (!empty)
-        at = tpl_str_find(self.u.s, x, from, to, last);
+        at = tpl_str_find(rt, self.u.s, x, from, to, last);
     TPL_CHECK(at >= 0 || !must, rt, "substring not found");
     *out = tpl_int(at < 0 ? -1 : (int64_t)tpl_count_chars(self.u.s->data, (size_t)at));
     return HONE_OK;
@@ -132,9 +133,10 @@ METHOD(str_count)
     HONE_TRY(window(rt, self.u.s, a + 1, &from, &to, &empty));
     if (!x->len)
         n = empty ? 0 : (int64_t)tpl_count_chars(self.u.s->data + from, to - from) + 1;
-    while (x->len && !empty && (at = tpl_str_find(self.u.s, x, from, to, false)) >= 0) {
+    while (x->len && !empty && (at = tpl_str_find(rt, self.u.s, x, from, to, false)) >= 0) {
         from = (size_t)at + x->len;
         n++;
+        HONE_TRY(tpl_step(rt, 1));
     }
     *out = tpl_int(n);
     return HONE_OK;
@@ -150,7 +152,7 @@ static hone_status partition(tpl_rt *rt, tpl_value *out, tpl_value self, tpl_val
     TPL_CHECK(x->len, rt, "empty separator");
     HONE_TRY(tpl_new_list(rt, &l, 3));
     l->len = 3;
-    at = tpl_str_find(s, x, 0, s->len, last);
+    at = tpl_str_find(rt, s, x, 0, s->len, last);
     *out = tpl_tuple_value(l);
     if (at < 0) {
         HONE_TRY(tpl_new_str(rt, &l->items[last ? 0 : 1], "", 0));
@@ -183,7 +185,12 @@ METHOD(str_removeprefix) { UNUSED(call); return remove_affix(rt, out, self, a, f
 METHOD(str_removesuffix) { UNUSED(call); return remove_affix(rt, out, self, a, true); }
 
 #define STR_IS(name, which) \
-    METHOD(name) { UNUSED(rt); UNUSED(call); UNUSED(a); *out = tpl_bool(tpl_str_all(self.u.s, which)); return HONE_OK; }
+    METHOD(name) \
+    { \
+        UNUSED(call); UNUSED(a); \
+        *out = tpl_bool(tpl_str_all(self.u.s, which)); \
+        return tpl_step(rt, self.u.s->len / 16); \
+    }
 STR_IS(str_islower, 'l')
 STR_IS(str_isupper, 'u')
 STR_IS(str_isdigit, 'd')
@@ -198,9 +205,9 @@ STR_IS(str_isidentifier, 'i')
 
 METHOD(str_istitle)
 {
-    UNUSED(rt); UNUSED(call); UNUSED(a);
+    UNUSED(call); UNUSED(a);
     *out = tpl_bool(tpl_str_is_title(self.u.s));
-    return HONE_OK;
+    return tpl_step(rt, self.u.s->len / 16);
 }
 
 static hone_status pad(tpl_rt *rt, tpl_value *out, tpl_value self, const tpl_value *a, int64_t left_of, int64_t halves)

@@ -307,8 +307,8 @@ hone_status hone_template_render(const hone_template *t, hone_template_output *o
     if (limits)
         rt.limits = *limits;
     rt.limits.steps = rt.limits.steps ? rt.limits.steps : 20 * 1000 * 1000;
-    rt.limits.memory = rt.limits.memory ? rt.limits.memory : (size_t)1 << 30;
-    rt.limits.output = rt.limits.output ? rt.limits.output : (size_t)256 << 20;
+    rt.limits.memory = rt.limits.memory ? rt.limits.memory : (size_t)512 << 20;
+    rt.limits.output = rt.limits.output ? rt.limits.output : (size_t)64 << 20;
     rt.arena.limit = rt.limits.memory;
     hone_str_clear(&out->text);
     out->spans.len = 0;

@@ -56,7 +56,7 @@ static hone_status case_is(tpl_rt *rt, tpl_value *out, tpl_value v, char which)
 
     HONE_TRY(tpl_to_str(rt, &s, v));
     *out = tpl_bool(tpl_str_all(s, which));
-    return HONE_OK;
+    return tpl_step(rt, s->len / 16);
 }
 
 TEST(is_lower) { UNUSED(a); UNUSED(call); return case_is(rt, out, self, 'l'); }

@@ -13,7 +13,10 @@ struct tpl_chunk {
     max_align_t data[];
 };
 
-enum { CHUNK = 64 * 1024, MIN_DICT = 8, MAX_TUPLES = 500 };
+enum {
+    CHUNK = 64 * 1024, MIN_DICT = 8, MAX_TUPLES = 500,
+    STEP_BYTES = 64     /* that are looked at for one step */
+};
 
 static size_t rounded(size_t n) { return (n + 15) & ~(size_t)15; }
 
@@ -62,6 +65,13 @@ void *tpl_arena_grow(tpl_arena *a, void *p, size_t old, size_t n)
     if (fresh && old)
         memcpy(fresh, p, old);
     return fresh;
+}
+
+void *tpl_arena_more(tpl_arena *a, void *p, size_t n, size_t size)
+{
+    if (n & (n - 1))
+        return p;
+    return tpl_arena_grow(a, p, n * size, HONE_MAX(2 * n, (size_t)1) * size);
 }
 
 void tpl_arena_deinit(tpl_arena *a)
@@ -114,9 +124,9 @@ bool tpl_str_equal(const tpl_str *a, const tpl_str *b)
     return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
 }
 
-int64_t tpl_str_find(const tpl_str *s, const tpl_str *needle, size_t from, size_t to, bool last)
+int64_t tpl_str_find(tpl_rt *rt, const tpl_str *s, const tpl_str *needle, size_t from, size_t to, bool last)
 {
-    int64_t found = -1;
+    const char *p;
 
     if (to > s->len)
         to = s->len;
@@ -124,19 +134,21 @@ int64_t tpl_str_find(const tpl_str *s, const tpl_str *needle, size_t from, size_
         return -1;
     if (needle->len == 0)
         return (int64_t)(last ? to : from);
-    if (last) {
-        for (size_t i = to - needle->len + 1; i-- > from; )
-            if (memcmp(s->data + i, needle->data, needle->len) == 0)
-                return (int64_t)i;
-        return -1;
+    if (!last) {
+        p = memmem(s->data + from, to - from, needle->data, needle->len);
+        rt->steps += (p ? (size_t)(p - s->data) - from : to - from) / STEP_BYTES;
+        return p ? p - s->data : -1;
     }
-    {
-        const char *p = memmem(s->data + from, to - from, needle->data, needle->len);
-
-        if (p)
-            found = p - s->data;
+    rt->steps += (to - from) / STEP_BYTES;
+    for (to -= needle->len - 1; rt->steps <= rt->limits.steps; to = (size_t)(p - s->data)) {
+        p = memrchr(s->data + from, needle->data[0], to - from);
+        if (!p)
+            break;
+        rt->steps += needle->len / STEP_BYTES;
+        if (memcmp(p, needle->data, needle->len) == 0)
+            return p - s->data;
     }
-    return found;
+    return -1;
 }
 
 /* ---- building strings ---- */
@@ -337,6 +349,8 @@ hone_status tpl_pair(tpl_rt *rt, tpl_value *out, tpl_value a, tpl_value b)
 
 static bool hashable(tpl_rt *rt, tpl_value v, int depth)
 {
+    if (v.kind == TPL_STR)
+        rt->steps += v.u.s->len / STEP_BYTES;
     if (v.kind == TPL_TUPLE) {
         rt->steps += 1 + (depth > MAX_TUPLES ? rt->limits.steps : 0);
         for (uint32_t i = 0; i < v.u.l->len && rt->steps <= rt->limits.steps; i++)
@@ -344,7 +358,7 @@ static bool hashable(tpl_rt *rt, tpl_value v, int depth)
                 return false;
         return rt->steps <= rt->limits.steps;
     }
-    return v.kind != TPL_LIST && v.kind != TPL_DICT && v.kind != TPL_VIEW;
+    return v.kind != TPL_LIST && v.kind != TPL_DICT && (v.kind != TPL_VIEW || v.sub == TPL_VIEW_VALUES);
 }
 
 bool tpl_hashable(tpl_rt *rt, tpl_value v) { return hashable(rt, v, 0); }

@@ -22,6 +22,8 @@ typedef struct tpl_arena {
 void *tpl_arena_alloc(tpl_arena *a, size_t n);
 /* Enlarge the block p of `old` bytes to `n`, in place when it is the newest one. */
 void *tpl_arena_grow(tpl_arena *a, void *p, size_t old, size_t n);
+/* Room for one more element in an array of n that is only ever enlarged by this. */
+void *tpl_arena_more(tpl_arena *a, void *p, size_t n, size_t size);
 void  tpl_arena_deinit(tpl_arena *a);
 
 /* ---- strings with origins ---- */
@@ -193,8 +195,8 @@ size_t      tpl_str_offset(const tpl_str *s, size_t i);
 uint32_t    tpl_count_chars(const char *data, size_t n);
 bool        tpl_str_is(const tpl_str *s, const char *text);
 bool        tpl_str_equal(const tpl_str *a, const tpl_str *b);
-/* Offset of needle in s at or after `from` and ending by `to`, or -1; `last`: the last such place. */
-int64_t     tpl_str_find(const tpl_str *s, const tpl_str *needle, size_t from, size_t to, bool last);
+/* Offset of needle in s at or after `from` and ending by `to`, or -1; `last`: the last such place. Counts steps, as tpl_equal. */
+int64_t     tpl_str_find(tpl_rt *rt, const tpl_str *s, const tpl_str *needle, size_t from, size_t to, bool last);
 /* White space as Python's str.isspace has it. */
 bool        tpl_is_space(uint32_t cp);
 
