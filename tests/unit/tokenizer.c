@@ -167,6 +167,56 @@ static void control_tokens_stay_whole(void **state)
     hone_tokenizer_destroy(&tok);
 }
 
+/* The reference keeps one added token an id: the last one. */
+static void a_later_token_takes_the_id(void **state)
+{
+    static const char json[] = "{\"added_tokens\":["
+        "{\"id\":5,\"content\":\"bb\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,\"special\":false},"
+        "{\"id\":5,\"content\":\"<s>\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,\"special\":true}],"
+        "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2,\"G\":3,\"<s>\":5},\"merges\":[\"a b\"]}}";
+    hone_tokenizer *tok;
+
+    (void)state;
+    T_OK(hone_tokenizer_create(&tok, json, strlen(json), "tokenizer.json"));
+    assert_string_equal(ids_of(tok, "bb<s>abb", false), "1 1 5 2 1");
+    assert_int_equal(hone_tokenizer_id(tok, "bb"), 5);
+    hone_tokenizer_destroy(&tok);
+}
+
+/* What one token stands for, whatever the decoder: streaming output. */
+static void bytes_of_single_tokens(void **state)
+{
+    static const struct { const char *decoder, *content, *bytes; } cases[] = {
+        { "{\"type\":\"ByteLevel\"}", "\xC4\xA0x", " x" },
+        { "{\"type\":\"Metaspace\",\"replacement\":\"_\"}", "_x", " x" },
+        { "{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":false}", "##x", "x" },
+        { "{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true}", ".", "." },
+        { "{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":false}", "x", " x" },
+        { "{\"type\":\"BPEDecoder\",\"suffix\":\"</w>\"}", "x</w>", "x " },
+        { "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":{\"String\":\"_\"},\"content\":\" \"},"
+          "{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"},{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}]}", "<0xE2>", "\xE2" },
+        { "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":{\"String\":\"_\"},\"content\":\" \"},"
+          "{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"},{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}]}", "_x", " x" },
+        { "null", "x", "x" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
+        hone_str        json = HONE_STR_INIT, bytes = HONE_STR_INIT;
+        hone_tokenizer *tok;
+
+        hone_str_printf(&json, "{\"decoder\":%s,\"model\":{\"type\":\"BPE\",\"vocab\":{\"%s\":0},\"merges\":[]}}", cases[i].decoder,
+                        cases[i].content);
+        T_OK(hone_tokenizer_create(&tok, json.data, json.len, "tokenizer.json"));
+        T_OK(hone_tokenizer_token_bytes(tok, &bytes, 0));
+        if (strcmp(hone_str_c(&bytes), cases[i].bytes) != 0)
+            fail_msg("case %zu: got '%s', wanted '%s'", i, hone_str_c(&bytes), cases[i].bytes);
+        hone_str_deinit(&json);
+        hone_str_deinit(&bytes);
+        hone_tokenizer_destroy(&tok);
+    }
+}
+
 static void one_bos_and_only_when_asked(void **state)
 {
     hone_tokenizer *tok = load("llama3"), *none = load("qwen2");
@@ -383,7 +433,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals_name_what_and_where), cmocka_unit_test(every_failed_allocation_is_an_error),
-        cmocka_unit_test(control_tokens_stay_whole), cmocka_unit_test(one_bos_and_only_when_asked),
+        cmocka_unit_test(control_tokens_stay_whole),
+        cmocka_unit_test(a_later_token_takes_the_id), cmocka_unit_test(bytes_of_single_tokens), cmocka_unit_test(one_bos_and_only_when_asked),
         cmocka_unit_test(offsets_cover_the_text), cmocka_unit_test(ill_formed_text_is_refused),
         cmocka_unit_test(decoding_restores_text), cmocka_unit_test(long_words_do_not_hang),
         cmocka_unit_test(directories_name_special_tokens), cmocka_unit_test(threads_share_a_tokenizer),

@@ -48,7 +48,8 @@ hone_span tok_view_char_before(const tok_view *v, size_t at)
 hone_status tok_view_check_origin(const tok_view *v, size_t at)
 {
     HONE_CHECK(!v->from || v->from[at].begin < v->from[at].end, HONE_E_UNSUPPORTED, "the normalizer's Replace matches the empty "
-               "string at the start of a text, and what comes after it changes the text again: the reference library fails here");
+               "string at the start of a text, and what comes after it changes the text again: the reference library fails or "
+               "repeats itself there");
     return HONE_OK;
 }
 
