@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 .PHONY: all deps check demo docs install uninstall clean
 all: deps                       # build/hone
 	@cmake --preset release >/dev/null
-	@cmake --build build
+	@cmake --build build --target hone_cli
 
 deps:                           # what a fresh Debian 12 lacks
 	@tools/install-deps.sh

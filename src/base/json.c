@@ -63,7 +63,9 @@ hone_status hone_json_parse(json_t **out, const char *text, size_t n, const char
         hone_str_deinit(&wide);
     }
     if (!*out)
-        return HONE_FAIL(HONE_E_FORMAT, "%s: broken JSON at line %d, column %d: %s", where, err.line, err.column, err.text);
+        return err.line > 1 || memchr(text, '\n', n)
+               ? HONE_FAIL(HONE_E_FORMAT, "%s: broken JSON at line %d, column %d: %s", where, err.line, err.column, err.text)
+               : HONE_FAIL(HONE_E_FORMAT, "%s: broken JSON at column %d: %s", where, err.column, err.text);
     return HONE_OK;
 }
 

@@ -147,13 +147,14 @@ static hone_status read_vocabulary(int64_t *rows, const char *dir)
 /* Ids that the model has no row for are shown like others, and said. */
 static hone_status check_vocabulary(const data_view *v, const char *dir)
 {
-    int64_t rows;
+    const hone_dataset_context context = { .options = v->options, .tokenizer = v->tokenizer, .slots = v->slots, .model_dir = dir };
+    int64_t                    rows;
 
     HONE_TRY(read_vocabulary(&rows, dir));
     if (rows >= 0 && v->train)
-        HONE_TRY(hone_dataset_check_ids(v->train, rows));
+        HONE_TRY(hone_dataset_check_ids(v->train, &context, rows));
     if (rows >= 0 && v->eval)
-        HONE_TRY(hone_dataset_check_ids(v->eval, rows));
+        HONE_TRY(hone_dataset_check_ids(v->eval, &context, rows));
     return HONE_OK;
 }
 
@@ -207,9 +208,14 @@ static hone_status load(data_view *v, const char *dir)
 
 static hone_status write_out(const data_view *v, const hone_str *text)
 {
+    const hone_log log = hone_log_stderr(HONE_LOG_INFO);
+
     HONE_TRY(hone_str_ok(text));
-    if (v->html)
-        return hone_file_write_all(v->html, hone_str_c(text), text->len);
+    if (v->html) {
+        HONE_TRY(hone_file_write_all(v->html, hone_str_c(text), text->len));
+        hone_info(&log, "wrote %s", v->html);
+        return HONE_OK;
+    }
     HONE_CHECK(fwrite(hone_str_c(text), 1, text->len, stdout) == text->len && fflush(stdout) == 0, HONE_E_IO,
                "standard output cannot be written");
     return HONE_OK;

@@ -1,5 +1,5 @@
-/* hone inspect render DIR FILE.jsonl: conversations as the model's chat template writes them, with ids and loss masks. "-" reads
- * them from standard input. */
+/* hone inspect render DIR [FILE.jsonl|-]: conversations as the model's chat template writes them, with ids and loss masks,
+ * from standard input without a file. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "io/model_dir.h"
 #include "text/chat.h"
 
-static const char USAGE[] = "hone inspect render DIR FILE.jsonl|- [--template NAME|FILE.jinja] [--generation-prompt] [--marked]";
+static const char USAGE[] = "hone inspect render DIR [FILE.jsonl|-] [--template NAME|FILE.jinja] [--generation-prompt] [--marked]";
 
 typedef struct request {
     const char *dir, *file, *template;
@@ -30,8 +30,8 @@ static hone_status read_arguments(request *r, int argc, char **argv)
     *r = (request){ 0 };
     HONE_TRY(hone_args_parse(args, HONE_COUNTOF(args), words, 2, USAGE, argc, argv));
     r->dir = words[0];
-    r->file = words[1];
-    HONE_CHECK(r->dir && r->file, HONE_E_USAGE, "usage: %s", USAGE);
+    r->file = words[1] ? words[1] : "-";
+    HONE_CHECK(r->dir, HONE_E_USAGE, "usage: %s", USAGE);
     return HONE_OK;
 }
 
@@ -53,7 +53,8 @@ static hone_status render_row(const hone_chat *chat, hone_chat_render *out, cons
         return hone_chat_render_messages(chat, out, row, &options);
     HONE_CHECK(json_is_object(row), HONE_E_DATA, "the row is neither an object nor a list of messages but %s",
                hone_json_type_name(row));
-    HONE_CHECK(given(row, "messages"), HONE_E_DATA, "the row has no \"messages\", a list of {\"role\", \"content\"}");
+    HONE_CHECK(given(row, "messages"), HONE_E_DATA, "the row has no \"messages\", a list of {\"role\", \"content\"} "
+               "(hone inspect data shows rows of every kind)");
     return hone_chat_render_messages(chat, out, given(row, "messages"), &options);
 }
 

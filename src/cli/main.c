@@ -60,6 +60,7 @@ static hone_status print_docs(const char *name)
     return st;
 }
 
+/* Shows the config as it is, then says what training would refuse. */
 static hone_status print_config(int argc, char **argv)
 {
     hone_options *o;
@@ -67,12 +68,14 @@ static hone_status print_config(int argc, char **argv)
     hone_log      log = hone_log_stderr(HONE_LOG_INFO);
     hone_status   st;
 
-    HONE_TRY(hone_options_load(&o, NULL, argc, argv));
+    HONE_TRY(hone_options_load_shown(&o, argc, argv));
     hone_options_dump(o, &out, true);
     st = hone_str_ok(&out);
     fputs(hone_str_c(&out), stdout);
     for (size_t i = 0; i < hone_options_notes(o)->n; i++)
         hone_info(&log, "%s", hone_options_notes(o)->v[i]);
+    if (st == HONE_OK)
+        st = hone_options_check_implemented(o);
     hone_str_deinit(&out);
     hone_options_destroy(&o);
     return st;

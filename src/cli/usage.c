@@ -22,7 +22,8 @@ static const struct { const char *verb, *text; } usages[] = {
     { "eval",
       "usage: hone eval CONFIG.yaml [--key value | key=value ...]\n"
       "\n"
-      "Loss of the config's model on its eval_dataset (or the val_size share of dataset). The last line is JSON:\n"
+      "Loss of the config's model on its eval_dataset, else on the rows of dataset that val_size holds out, else on all of\n"
+      "dataset. The last line is JSON:\n"
       "{\"loss\", \"tokens\", \"perplexity\"}, with eval_on_each_dataset also \"eval_NAME_loss\" of each data set.\n" },
     { "prepare",
       "usage: hone prepare CONFIG.yaml [--out DIR] [--key value | key=value ...]\n"
@@ -51,7 +52,7 @@ static const struct { const char *verb, *text; } usages[] = {
       "usage: hone inspect model DIR\n"
       "       hone inspect data CONFIG.yaml [--key value ...]\n"
       "       hone inspect tokens DIR [FILE|-] [--no-special] [--whole] [--json]\n"
-      "       hone inspect render DIR FILE.jsonl|- [--template NAME|FILE.jinja] [--generation-prompt] [--marked]\n" },
+      "       hone inspect render DIR [FILE.jsonl|-] [--template NAME|FILE.jinja] [--generation-prompt] [--marked]\n" },
     { "inspect model",
       "usage: hone inspect model DIR\n"
       "\n"
@@ -66,14 +67,15 @@ static const struct { const char *verb, *text; } usages[] = {
     { "inspect tokens",
       "usage: hone inspect tokens DIR [FILE|-] [--no-special] [--whole] [--json]\n"
       "\n"
-      "One JSON array of token ids per input line. --no-special leaves out what the tokenizer adds by itself; --whole takes the\n"
+      "One JSON array of token ids per line of the file, or of standard input. --no-special leaves out what the tokenizer adds by itself; --whole takes the\n"
       "input as one text; --json reads each line as a JSON string.\n" },
     { "inspect render",
-      "usage: hone inspect render DIR FILE.jsonl|- [--template NAME|FILE.jinja] [--generation-prompt] [--marked]\n"
+      "usage: hone inspect render DIR [FILE.jsonl|-] [--template NAME|FILE.jinja] [--generation-prompt] [--marked]\n"
       "\n"
       "Renders rows with messages (and optionally tools and chat_template_kwargs), or that are lists of messages, by the model's\n"
       "chat template. Per row, JSON {\"text\", \"ids\", \"mask\"}, or {\"error\"} where the template refuses it; the exit code is not\n"
-      "0 if any row does. \"-\" reads standard input; --template takes another of the model's templates, or a file's;\n"
+      "0 if any row does. \"-\" or no file reads standard input. --template takes another of the model's templates, or a file's\n"
+      "(hone inspect data CONFIG.yaml --template NAME shows LLaMA-Factory's);\n"
       "--marked prints the text instead, with what is learned in «».\n" },
     { "doctor",
       "usage: hone doctor\n"

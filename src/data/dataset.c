@@ -81,10 +81,25 @@ hone_row_note hone_dataset_note(const hone_dataset *d, int64_t i)
                             .tokens = e->tokens, .before = e->before, .why = (const char *)d->reasons.data + e->why };
 }
 
-hone_status hone_dataset_check_ids(const hone_dataset *d, int64_t vocab)
+/* Tokens that the named template added have no row in the embedding, unless there is room for them. */
+static hone_status check_added(const hone_dataset_context *c, int32_t max, int64_t vocab)
+{
+    size_t         n = 0;
+    const int32_t *added = c->slots ? hone_slots_added(c->slots, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++)
+        HONE_CHECK(added[i] != max, HONE_E_DATA, "template: %s uses the token %s, which the tokenizer of %s lacks: added, it "
+                   "would have the id %d, and the model has %lld rows of embeddings. Use a template that the model knows, or "
+                   "leave template out for the model's own", hone_slots_name(c->slots), hone_tokenizer_content(c->tokenizer, max),
+                   c->model_dir, max, (long long)vocab);
+    return HONE_OK;
+}
+
+hone_status hone_dataset_check_ids(const hone_dataset *d, const hone_dataset_context *c, int64_t vocab)
 {
     if (d->report.max_id < vocab)
         return HONE_OK;
+    HONE_TRY(check_added(c, d->report.max_id, vocab));
     for (int64_t i = 0; i < d->samples.len; i++) {
         const dataset_entry *e = dataset_entry_at(d, i);
 
@@ -94,7 +109,7 @@ hone_status hone_dataset_check_ids(const hone_dataset *d, int64_t vocab)
 
             HONE_CHECK((label ? labels[t] : ids[t]) < vocab, HONE_E_DATA,
                        "%s, line %lld: %s %d of token %lld is beyond the model's vocabulary of %lld; the row "
-                       "was tokenised for another model",
+                       "was tokenised for another model, or uses a token that was added to the tokenizer",
                        hone_dataset_source_path(d, e->source), (long long)e->line, label ? "label" : "id",
                        label ? labels[t] : ids[t], (long long)(t - e->begin), (long long)vocab);
         }

@@ -87,6 +87,7 @@ typedef struct hone_dataset_context {
     hone_dataset_progress_fn progress;      /* called now and then; may be NULL */
     void                 *progress_arg;
     const char           *model_dir;        /* whose tokenizer and template these are; needed with `tokenized_path` */
+    bool                  eval_only;        /* `dataset` is not read where there is an `eval_dataset` */
     bool                  listing;          /* for looking at: bad and long rows are noted, nothing is refused for them */
     bool                  documents;        /* of a stream (stage pt, packing): keep its documents, do not cut it */
 } hone_dataset_context;
@@ -125,8 +126,9 @@ const char                *hone_dataset_source_path(const hone_dataset *dataset,
 int32_t                    hone_dataset_set_count(const hone_dataset *dataset);
 const char                *hone_dataset_set_name(const hone_dataset *dataset, int32_t set);
 int32_t                    hone_dataset_source_set(const hone_dataset *dataset, int32_t source);
-/* E_DATA, with file, line and token, unless all ids and labels are below `vocab`. Costs nothing if they are. */
-hone_status                hone_dataset_check_ids(const hone_dataset *dataset, int64_t vocab) HONE_MUST_CHECK;
+/* E_DATA unless all ids and labels are below `vocab`: with file, line and token, or with the token that the named template of
+ * the context added. Costs nothing if they are. */
+hone_status hone_dataset_check_ids(const hone_dataset *dataset, const hone_dataset_context *context, int64_t vocab) HONE_MUST_CHECK;
 /* E_DATA, with the reasons, unless a sample is left; `what` names the data set. */
 hone_status hone_dataset_check_left(const hone_dataset *dataset, const char *what) HONE_MUST_CHECK;
 /* The counts in two lines, and the first of the rows that were left out, each with file, line and reason. */

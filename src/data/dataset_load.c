@@ -253,7 +253,10 @@ hone_status hone_dataset_load(hone_dataset **train, hone_dataset **eval, const h
         return hone_prepared_load(train, eval, c);
     dir = dataset_temporary_dir(o);
     HONE_GO(dir ? HONE_OK : HONE_E_NOMEM);
-    HONE_GO(dataset_read(train, eval, c, &(dataset_sinks){ { dir, NULL }, { dir, NULL } }));
+    if (c->eval_only && o->eval_dataset.n > 0)
+        HONE_GO(load_names(eval, NULL, &o->eval_dataset, "eval_dataset", c, &(dataset_sinks){ { dir, NULL }, { dir, NULL } }));
+    else
+        HONE_GO(dataset_read(train, eval, c, &(dataset_sinks){ { dir, NULL }, { dir, NULL } }));
 out:
     hone_free(dir);
     if (st != HONE_OK) {

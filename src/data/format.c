@@ -198,7 +198,8 @@ static hone_status check_described(hone_row_format format, const hone_source *s,
                "sets whose columns name a \"kto_tag\", and no other stage does (%s)", s->path);
     if (format == HONE_ROWS_ALPACA)
         HONE_CHECK((c->prompt || c->query) && (c->response || pairs), HONE_E_FORMAT, "dataset_info.json: the columns of %s name "
-                   "no \"prompt\" or no \"response\"; %s", s->path, no_default);
+                   "no \"%s\"; %s%s", s->path, c->prompt || c->query ? "response" : "prompt", no_default,
+                   c->prompt && !pairs ? " (documents, which have \"prompt\" alone, go with stage: pt)" : "");
     else
         HONE_CHECK(c->messages, HONE_E_FORMAT, "dataset_info.json: the columns of %s name no \"messages\"; %s", s->path,
                    no_default);

@@ -167,8 +167,6 @@ out:
 
 /* ---- comparison ---- */
 
-#define WAY_OUT "; set overwrite_cache: true to prepare anew, or give another tokenized_path"
-
 /* The first line that differs of two texts of options. */
 static hone_status compare_options(const char *mine, const char *theirs)
 {
@@ -184,7 +182,7 @@ static hone_status compare_options(const char *mine, const char *theirs)
     }
     a = (int)strcspn(mine + line, "\n");
     b = (int)strcspn(theirs + line, "\n");
-    return HONE_FAIL(HONE_E_EXISTS, "was made with other options: there \"%.*s\", here \"%.*s\"" WAY_OUT, b, theirs + line, a,
+    return HONE_FAIL(HONE_E_EXISTS, "was made with other options: there \"%.*s\", here \"%.*s\"", b, theirs + line, a,
                      mine + line);
 }
 
@@ -195,11 +193,11 @@ static hone_status compare_text(const json_t *mine, const json_t *theirs)
 
     json_object_foreach((json_t *)mine, name, value)
         HONE_CHECK(json_equal(value, json_object_get(theirs, name)), HONE_E_EXISTS,
-                   "was made with another tokenizer or chat template: %s %s" WAY_OUT, name,
+                   "was made with another tokenizer or chat template: %s %s", name,
                    json_object_get(theirs, name) ? "differs" : "was not there");
     json_object_foreach((json_t *)theirs, name, value)
         HONE_CHECK(json_object_get(mine, name), HONE_E_EXISTS,
-                   "was made with another tokenizer or chat template: %s is not here" WAY_OUT, name);
+                   "was made with another tokenizer or chat template: %s is not here", name);
     return HONE_OK;
 }
 
@@ -223,17 +221,17 @@ static hone_status compare_source(const json_t *mine, const json_t *theirs)
 
     for (size_t i = 0; i < HONE_COUNTOF(exact); i++)
         HONE_CHECK(same(mine, theirs, exact[i]), HONE_E_EXISTS, "was made from %s as dataset_info.json described it then: %s of "
-                   "data set \"%s\" differs" WAY_OUT, there, exact[i], text_of(mine, "set"));
-    HONE_CHECK(strcmp(hone_path_base(path), hone_path_base(there)) == 0, HONE_E_EXISTS, "was made from %s, which is %s now" WAY_OUT,
+                   "data set \"%s\" differs", there, exact[i], text_of(mine, "set"));
+    HONE_CHECK(strcmp(hone_path_base(path), hone_path_base(there)) == 0, HONE_E_EXISTS, "was made from %s, which is %s now",
                there, path);
-    HONE_CHECK(same(mine, theirs, "size"), HONE_E_EXISTS, "was made from %s, which had %lld bytes then and has %lld now" WAY_OUT,
+    HONE_CHECK(same(mine, theirs, "size"), HONE_E_EXISTS, "was made from %s, which had %lld bytes then and has %lld now",
                path, (long long)json_integer_value(json_object_get(theirs, "size")),
                (long long)json_integer_value(json_object_get(mine, "size")));
     if (strcmp(path, there) == 0 && same(mine, theirs, "mtime"))
         return HONE_OK;
     HONE_TRY(hone_hash_file(&hash, path));
     HONE_CHECK(strcmp(hash.hex, text_of(theirs, "hash")) == 0, HONE_E_EXISTS,
-               "was made from %s, whose content was another then" WAY_OUT, path);
+               "was made from %s, whose content was another then", path);
     return HONE_OK;
 }
 
@@ -265,7 +263,7 @@ static hone_status compare_sources(const json_t *theirs, const hone_dataset_cont
     }
     HONE_GO(st);
     HONE_GO_CHECK(json_array_size(mine) == json_array_size(theirs), HONE_E_EXISTS,
-                  "was made from %zu files, and there are %zu now" WAY_OUT, json_array_size(theirs), json_array_size(mine));
+                  "was made from %zu files, and there are %zu now", json_array_size(theirs), json_array_size(mine));
     json_array_foreach(mine, i, source)
         HONE_GO(compare_source(source, json_array_get(theirs, i)));
 out:
@@ -273,15 +271,16 @@ out:
     return st;
 }
 
-/* The comparison's sentence begins with the folder. */
-static hone_status name_folder(hone_status st, const char *dir)
+/* The comparison's sentence begins with the folder, and ends with the way out, unless that is taken. */
+static hone_status name_folder(hone_status st, const hone_options *o)
 {
     hone_error e;
 
     if (st != HONE_E_EXISTS)
         return st;
     hone_error_save(&e);
-    return HONE_FAIL(st, "%s %s", dir, e.text);
+    return HONE_FAIL(st, "%s %s%s", o->tokenized_path, e.text,
+                     o->overwrite_cache ? "" : "; set overwrite_cache: true to prepare anew, or give another tokenized_path");
 }
 
 hone_status prepared_check_key(const json_t *manifest, const hone_dataset_context *c)
@@ -295,7 +294,7 @@ hone_status prepared_check_key(const json_t *manifest, const hone_dataset_contex
     HONE_GO(hone_str_ok(&options));
     /* Another version may make other samples of the same rows. */
     HONE_GO_CHECK(strcmp(text_of(manifest, "hone"), HONE_VERSION) == 0, HONE_E_EXISTS,
-                  "was made by hone %s, and this is hone %s" WAY_OUT, text_of(manifest, "hone"), HONE_VERSION);
+                  "was made by hone %s, and this is hone %s", text_of(manifest, "hone"), HONE_VERSION);
     HONE_GO(compare_options(hone_str_c(&options), text_of(key, "options")));
     HONE_GO(make_text(&text, c->model_dir));
     HONE_GO(compare_text(text, json_object_get(key, "text")));
@@ -303,7 +302,7 @@ hone_status prepared_check_key(const json_t *manifest, const hone_dataset_contex
 out:
     hone_str_deinit(&options);
     json_decref(text);
-    return name_folder(st, c->options->tokenized_path);
+    return name_folder(st, c->options);
 }
 
 hone_status prepared_check_unchanged(const json_t *key)

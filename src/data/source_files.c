@@ -55,7 +55,10 @@ static hone_status add_of_folder(source_paths *out, const char *dir, const char 
         return HONE_E_NOMEM;
     HONE_GO_CHECK(!hone_path_is_dir(path), HONE_E_USAGE, "%s: folders in a folder of data are not read; name them, or give "
                   "a pattern as %s/**/*.jsonl", path, dir);
-    HONE_GO(hone_reader_check_ending(path));
+    st = hone_reader_check_ending(path);
+    if (st != HONE_OK)
+        hone_status_context(st, "every file of the folder %s is read; take others out, or give a pattern as %s/*.jsonl", dir, dir);
+    HONE_GO(st);
     HONE_GO_CHECK(!*type || strcmp(*type, type_of(path)) == 0, HONE_E_USAGE,
                   "%s holds files of several types (%s and %s); give a pattern as %s/*.jsonl", dir, *type, type_of(path),
                   dir);

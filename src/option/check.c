@@ -55,8 +55,7 @@ static bool is_refused(const hone_options *o, const option_row *row, const hone_
     return later;
 }
 
-/* Values and options that are known, but not implemented: one list, so that a config is put right in one go. */
-static hone_status refuse_unimplemented(const hone_options *o, const hone_options *defaults, option_use use)
+hone_status hone_option_refuse_unimplemented(const hone_options *o, const hone_options *defaults, option_use use)
 {
     hone_str    text = HONE_STR_INIT, value = HONE_STR_INIT, def = HONE_STR_INIT;
     int         count = 0;
@@ -125,9 +124,11 @@ static hone_status check_mix(const hone_options *o)
               "interleave_probs says how data sets are interleaved, and mix_strategy: concat does not; set mix_strategy to "
               "interleave_under, interleave_over or interleave_once");
     REFUSE_IF(o->dataset.n && o->dataset.n != n, interleave_probs,
-              "interleave_probs has %zu numbers for %zu data sets (dataset)", n, o->dataset.n);
-    REFUSE_IF(o->eval_dataset.n && o->eval_dataset.n != n, interleave_probs,
-              "interleave_probs has %zu numbers for %zu data sets (eval_dataset)", n, o->eval_dataset.n);
+              "interleave_probs has %zu numbers for %zu data sets (dataset); give one for each", n, o->dataset.n);
+    /* one data set is not mixed, and with eval_on_each_dataset several are not */
+    REFUSE_IF(o->eval_dataset.n > 1 && !o->eval_on_each_dataset && o->eval_dataset.n != n, interleave_probs,
+              "interleave_probs has %zu numbers for %zu data sets (eval_dataset); with eval_on_each_dataset: true these are "
+              "not mixed", n, o->eval_dataset.n);
     return check_probs(o);
 }
 
@@ -264,12 +265,13 @@ static hone_status settle(hone_options *o)
 
 hone_status hone_option_validate(hone_options *o, const hone_options *defaults, option_use use)
 {
-    HONE_TRY(refuse_unimplemented(o, defaults, use));
+    if (use != OPTION_USE_SHOW)
+        HONE_TRY(hone_option_refuse_unimplemented(o, defaults, use));
     HONE_TRY(settle(o));
     HONE_TRY(check_data(o));
     HONE_TRY(check_mix(o));
     HONE_TRY(check_template(o));
-    if (use != OPTION_USE_TRAIN)
+    if (use == OPTION_USE_DATA)
         return HONE_OK;
     HONE_TRY(check_streaming(o));
     return check_training(o);
@@ -281,7 +283,8 @@ hone_status hone_options_check_train(const hone_options *o)
     HONE_CHECK(o->model_name_or_path && *o->model_name_or_path, HONE_E_USAGE,
                "model_name_or_path is missing: the model directory to start from");
     HONE_CHECK(o->dataset.n, HONE_E_USAGE, "dataset is missing: names in %s/dataset_info.json, or paths of files, "
-               "folders or patterns", o->dataset_dir);
+               "folders or patterns%s", o->dataset_dir,
+               o->tokenized_path && *o->tokenized_path ? " (with tokenized_path too, which is checked against them)" : "");
     HONE_CHECK(o->output_dir && *o->output_dir, HONE_E_USAGE, "output_dir is missing: the folder for the trained model");
     return HONE_OK;
 }

@@ -159,7 +159,7 @@ static hone_status read_argument(hone_options *o, const char *arg, const char *n
 
     *used = false;
     HONE_CHECK(dashes || (eq && arg[0] != '-'), HONE_E_USAGE, "command line: what is '%.200s'? Options are "
-               "--key value or key=value", arg);
+               "--key value or key=value; a list is one value, with commas", arg);
     key = eq ? hone_strndup(name, (size_t)(eq - name)) : hone_strdup(name);
     HONE_CHECK(key, HONE_E_NOMEM, "out of memory while reading options");
     row = hone_option_find(key);
@@ -275,6 +275,22 @@ hone_status hone_options_load_no_train(hone_options **out, int argc, char **argv
 hone_status hone_options_load_data(hone_options **out, int argc, char **argv)
 {
     return load(out, NULL, argc, argv, false, OPTION_USE_DATA);
+}
+
+hone_status hone_options_load_shown(hone_options **out, int argc, char **argv)
+{
+    return load(out, NULL, argc, argv, true, OPTION_USE_SHOW);
+}
+
+hone_status hone_options_check_implemented(const hone_options *o)
+{
+    hone_options *defaults;
+    hone_status   st;
+
+    HONE_TRY(create_defaults(&defaults));
+    st = hone_option_refuse_unimplemented(o, defaults, OPTION_USE_TRAIN);
+    hone_options_destroy(&defaults);
+    return st;
 }
 
 hone_status hone_options_load_text(hone_options **out, const char *text, size_t n, const char *where)

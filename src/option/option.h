@@ -76,6 +76,9 @@ hone_status hone_options_load_no_train(hone_options **out, int argc, char **argv
 /* The same for a command that only reads data, so that configs of any recipe work: preference stages are fine, and what
  * is not implemented is refused only where samples depend on it. */
 hone_status hone_options_load_data(hone_options **out, int argc, char **argv) HONE_MUST_CHECK;
+/* The same for a command that shows the config: what is not implemented stays in it, hone_options_check_implemented refuses it. */
+hone_status hone_options_load_shown(hone_options **out, int argc, char **argv) HONE_MUST_CHECK;
+hone_status hone_options_check_implemented(const hone_options *o) HONE_MUST_CHECK;
 /* The same from YAML text in memory, without environment and arguments; `where` names it in errors and sources. */
 hone_status hone_options_load_text(hone_options **out, const char *text, size_t n, const char *where) HONE_MUST_CHECK;
 void        hone_options_destroy(hone_options **options);

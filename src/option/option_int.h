@@ -46,10 +46,12 @@ void hone_option_clear(hone_options *o, const option_row *row);
 hone_status hone_strings_push(hone_strings *list, const char *text) HONE_MUST_CHECK;
 
 /* What the options are loaded for: how much of them must be implemented, and be right. */
-typedef enum option_use { OPTION_USE_TRAIN, OPTION_USE_DATA } option_use;
+typedef enum option_use { OPTION_USE_TRAIN, OPTION_USE_DATA, OPTION_USE_SHOW } option_use;
 
 /* All cross-checks and the values that follow from others. `defaults` holds nothing but defaults. */
 hone_status hone_option_validate(hone_options *o, const hone_options *defaults, option_use use) HONE_MUST_CHECK;
+/* Values and options that are known, but not implemented: one list, so that a config is put right in one go. E_UNSUPPORTED. */
+hone_status hone_option_refuse_unimplemented(const hone_options *o, const hone_options *defaults, option_use use) HONE_MUST_CHECK;
 
 /* ---- YAML: one flat mapping ------------------------------------------------------------------------------------- */
 typedef hone_status (*option_entry_fn)(void *arg, const char *key, const json_t *value, int line, int column);

@@ -447,7 +447,8 @@
       "infinite: stop, or skip the step")                                                                              \
     E(YES,   op_policy, "auto", HONE_OP_POLICY_CHOICES_, "kernels: the best there is, native = reference only, "       \
       "custom = optimised only")                                                                                       \
-    E(RUN,   export_dtype, "as-input", HONE_CHOICES_(HONE_EXPORT_DTYPE_VALUES), "dtype of the weights that are written")
+    E(RUN,   export_dtype, "as-input", HONE_CHOICES_(HONE_EXPORT_DTYPE_VALUES), "dtype of the weights that are "       \
+      "written; bf16 rounds the f32 masters, so the loss of what is written is not quite the run's")
 
 #define HONE_OPTION_GROUPS(G)                                                                                          \
     G("Model", HONE_OPTIONS_MODEL) G("Method", HONE_OPTIONS_METHOD) G("Data", HONE_OPTIONS_DATA)                       \

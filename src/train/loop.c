@@ -232,8 +232,8 @@ static void judge_first_loss(const hone_run *run, double loss)
     if (loss < 0.9 * guess)
         hone_info(&run->log, "first loss %.4f (guessing among %lld tokens: %.4f)", loss, (long long)run->loaded->model->vocab, guess);
     else
-        hone_warn(&run->log, "the first loss, %.4f, is no better than guessing among %lld tokens, %.4f: are these the weights, and "
-                  "the tokenizer, that you mean?", loss, (long long)run->loaded->model->vocab, guess);
+        hone_warn(&run->log, "the first loss, %.4f, is %s better than guessing among %lld tokens, %.4f: are these the weights, and "
+                  "the tokenizer, that you mean?", loss, loss < guess ? "hardly" : "no", (long long)run->loaded->model->vocab, guess);
 }
 
 /* The way on from the checkpoint just saved: where the command says overwrite_output_dir, it would delete it. */

@@ -22,28 +22,12 @@ static hone_status check_model(const hone_run *run)
     return st;
 }
 
-/* Tokens that the named template added have no row in the embedding, unless there is room for them. */
-static hone_status check_added(const hone_run *run, const hone_dataset *data, int64_t vocab)
-{
-    int32_t        max = hone_dataset_get_report(data)->max_id;
-    size_t         n = 0;
-    const int32_t *added = run->slots && max >= vocab ? hone_slots_added(run->slots, &n) : NULL;
-
-    for (size_t i = 0; i < n; i++)
-        HONE_CHECK(added[i] != max, HONE_E_DATA, "template: %s uses the token %s, which the tokenizer of %s lacks: added, it "
-                   "would have the id %d, and the model has %lld rows of embeddings. Use a template that the model knows, or "
-                   "leave template out for the model's own", hone_slots_name(run->slots),
-                   hone_tokenizer_content(run->tokenizer, max), run->model_path, max, (long long)vocab);
-    return HONE_OK;
-}
-
 /* What every sample must be for this model, before it is trained on. */
 static hone_status check_samples(const hone_run *run, const hone_dataset *data)
 {
     const hone_model *m = run->loaded->model;
 
-    HONE_TRY(check_added(run, data, m->vocab));
-    HONE_TRY(hone_dataset_check_ids(data, m->vocab));
+    HONE_TRY(hone_dataset_check_ids(data, &run->data, m->vocab));
     if (m->max_positions == 0 || hone_dataset_get_report(data)->longest <= m->max_positions)
         return HONE_OK;
     for (int64_t i = 0; i < hone_dataset_len(data); i++) {
@@ -89,7 +73,7 @@ static hone_status open_inputs(hone_run *run, const hone_options *o, const hone_
     run->options = o;
     run->log = *log;
     run->data = (hone_dataset_context){ .options = o, .log = &run->log, .progress = run->data_progress,
-                                        .progress_arg = run->data_progress_arg };
+                                        .progress_arg = run->data_progress_arg, .eval_only = mode == HONE_PARAMS_FROZEN };
     HONE_CHECK(o->model_name_or_path, HONE_E_USAGE, "model_name_or_path is missing: give a model directory or a hub id");
     HONE_TRY(hone_model_dir_locate(&run->model_path, o->model_name_or_path, o->model_revision));
     HONE_TRY(hone_ctx_create(&run->ctx, &ctx));

@@ -84,4 +84,8 @@ refused 6 "template: qwen3_nothink uses the token <|im_end|>, which the tokenize
     fail "inspect data"
 grep -q "warning: template: qwen3_nothink uses the token <|im_end|>, which the vocabulary lacks; here it has the id 97" "$tmp/log" ||
     fail "no warning"
+"$HONE" inspect data model_name_or_path="$tmp/model" dataset="$tmp/rows.jsonl" template=qwen3_nothink >"$tmp/text" 2>"$tmp/log" &&
+    fail "inspect data of tokens that the model has no rows for"
+grep -q "error: template: qwen3_nothink uses the token <|im_end|>, which the tokenizer of $tmp/model lacks" "$tmp/log" ||
+    fail "inspect data says less than training: $(cat "$tmp/log")"
 grep -q "\b97, " "$tmp/json" || fail "ids: $(cat "$tmp/json")"

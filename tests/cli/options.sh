@@ -71,5 +71,9 @@ printf 'finetuning_type: full\nlearning_rate: 1e-4\n' >"$work/c.yaml"
 for line in 'learning_rate: 0.0001 *# c.yaml:2' 'seed: 7 *# environment HONE_SEED' 'bf16: true *# command line' 'cutoff_len: 2048 *# default'; do
     grep -q "^$line\$" "$work/r.yaml" || { echo "no '$line' in the resolved config"; fail=1; }
 done
+# A config of another recipe is shown as well, and then refused.
+(cd "$work" && "$HONE" help config --finetuning_type lora --lora_rank 4 >l.yaml 2>l.log; [ $? = 4 ]) &&
+    grep -q '^lora_rank: 4 *# command line$' "$work/l.yaml" && grep -q 'write finetuning_type: full' "$work/l.log" ||
+    { echo "help config of a LoRA config"; fail=1; }
 [ -e "$work/out" ] && { echo "something was written to output_dir"; fail=1; }
 exit $fail

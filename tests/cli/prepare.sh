@@ -64,6 +64,7 @@ expect 9 "made from data.jsonl, whose content was another then" prepare
 cp held.jsonl data.jsonl; head -1 held.jsonl >>data.jsonl
 expect 9 "bytes then and has" prepare
 expect 0 "preparing anew" prepare overwrite_cache=true
+! grep -q "set overwrite_cache" log || fail "a way out that is taken already"
 clean
 expect 0 "nothing to do" prepare overwrite_cache=true
 echo '{{ messages[0].content }}' >model/chat_template.jinja

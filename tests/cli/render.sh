@@ -35,7 +35,7 @@ has err "2 of 3 rows cannot be rendered"
 
 # standard input, lists of messages, the text with what is learned in marks, another template
 printf '[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]\n' >"$work/list.jsonl"
-"$HONE" inspect render "$work" - --marked <"$work/list.jsonl" >"$work/out" 2>"$work/err" || { cat "$work/err"; fail=1; }
+"$HONE" inspect render "$work" --marked <"$work/list.jsonl" >"$work/out" 2>"$work/err" || { cat "$work/err"; fail=1; }
 has out '<s>[INST] a [/INST]« b</s>»'
 printf '\n{"messages":' | "$HONE" inspect render "$work" - 2>"$work/err" && fail=1
 has err "standard input:2: broken JSON"
@@ -52,7 +52,7 @@ has out 'the row is neither an object nor a list of messages but integer'
 printf '{"messages":[]}\n{"messages":\n' >"$work/broken.jsonl"
 run 3 "$work" "$work/broken.jsonl"
 has err "broken.jsonl:2: broken JSON"
-run 2 "$work"
+run 2
 run 2 "$work" "$work/good.jsonl" --generation-promt
 has err "did you mean '--generation-prompt'?"
 exit $fail

@@ -66,6 +66,7 @@ each=$(evaluate eval_dataset=a,b eval_on_each_dataset=true)
 for name in a b; do
     [ "$(loss "eval_${name}_loss" "$each")" = "$(loss loss "$(evaluate eval_dataset=$name)")" ] || fail "the loss on $name: $each"
 done
+[ "$(evaluate dataset="$tmp/absent.jsonl" eval_dataset=a)" = "$(evaluate eval_dataset=a)" ] || fail "evaluation read the training data"
 good "$llama" "$tmp/each" max_steps=1 data_format=ids dataset_dir="$tmp" eval_dataset=a,b eval_on_each_dataset=true eval_strategy=steps
 grep -qE '"eval_loss":[0-9.]+,"eval_tokens":[0-9]+,"eval_a_loss":[0-9.]+,"eval_b_loss":[0-9.]+,' "$tmp/each/metrics.jsonl" || fail "losses of each in metrics.jsonl"
 refused 2 "eval_dataset, which is missing" "$llama" "$tmp/x" eval_on_each_dataset=true

@@ -262,10 +262,10 @@ static void ids_beyond_the_vocabulary(void **state)
     t_data_write(&d, "a.jsonl", "{\"input_ids\": [1, 2]}\n\n{\"input_ids\": [3, 9, 4]}\n{\"input_ids\": [1, 2], \"labels\": [0, 12]}\n", 0);
     T_OK(t_data_load(&d, A));
     assert_int_equal(report(&d)->max_id, 12);
-    T_OK(hone_dataset_check_ids(d.train, 13));
-    T_STATUS(hone_dataset_check_ids(d.train, 12), HONE_E_DATA);
+    T_OK(hone_dataset_check_ids(d.train, &(hone_dataset_context){ 0 }, 13));
+    T_STATUS(hone_dataset_check_ids(d.train, &(hone_dataset_context){ 0 }, 12), HONE_E_DATA);
     T_ERROR_HAS("a.jsonl, line 4: label 12 of token 1");
-    T_STATUS(hone_dataset_check_ids(d.train, 9), HONE_E_DATA);
+    T_STATUS(hone_dataset_check_ids(d.train, &(hone_dataset_context){ 0 }, 9), HONE_E_DATA);
     T_ERROR_HAS("a.jsonl, line 3: id 9 of token 1 is beyond the model's vocabulary of 9");
     t_data_close(&d);
 }

@@ -140,7 +140,7 @@ static void wrong_indexes_are_refused(void **state)
         { "{}", "no \"weight_map\" object" },
         { "[]", "expected a JSON object" },
         { "{\"weight_map\": {\"a\": \"x\", \"a\": \"x\"}}", "duplicate" },
-        { "{\"weight_map\": {", "broken JSON at line 1" },
+        { "{\"weight_map\": {", "broken JSON at column" },
     };
     char *dir = fresh(true);
 

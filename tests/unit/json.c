@@ -19,7 +19,7 @@ static void integers_beyond_64_bits_are_reals(void **state)
     assert_true(json_integer_value(j) == INT64_MAX);
     json_decref(j);
     T_STATUS(hone_json_parse(&j, "[1, 1000000000000000019884624838656", 35, "x"), HONE_E_FORMAT);
-    T_ERROR_HAS("x: broken JSON at line 1");
+    T_ERROR_HAS("x: broken JSON at column");
 }
 
 int main(void)

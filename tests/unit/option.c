@@ -205,7 +205,11 @@ static void probabilities_of_mixing(void **state)
     refused(FULL "dataset: [a, b]\ninterleave_probs: [0.5, 0.5]\n", HONE_E_USAGE, "mix_strategy: concat does not");
 #define TWO FULL "dataset: [a, b]\nmix_strategy: interleave_over\n"
     refused(TWO "interleave_probs: [0.5, 0.2, 0.3]\n", HONE_E_USAGE, "3 numbers for 2 data sets (dataset)");
-    refused(TWO "eval_dataset: c\ninterleave_probs: [0.5, 0.5]\n", HONE_E_USAGE, "2 numbers for 1 data sets (eval_dataset)");
+    T_OK(load(&o, TWO "eval_dataset: c\ninterleave_probs: [0.5, 0.5]\n"));      /* one data set is not mixed */
+    hone_options_destroy(&o);
+    refused(TWO "eval_dataset: [c, d, e]\ninterleave_probs: [0.5, 0.5]\n", HONE_E_USAGE, "2 numbers for 3 data sets (eval_dataset)");
+    T_OK(load(&o, TWO "eval_dataset: [c, d, e]\neval_on_each_dataset: true\ninterleave_probs: [0.5, 0.5]\n"));
+    hone_options_destroy(&o);
     refused(TWO "interleave_probs: [0.5, 0.4]\n", HONE_E_USAGE, "c.yaml:4: interleave_probs sum to 0.9, not to 1");
     refused(TWO "interleave_probs: [-0.5, 1.5]\n", HONE_E_USAGE, "\"-0.5\" is no number from 0 to 1");
     refused(TWO "interleave_probs: [x, 1]\n", HONE_E_USAGE, "\"x\" is no number");

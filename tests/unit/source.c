@@ -105,6 +105,7 @@ static void files_and_folders(void **state)
     put("d/README.md", "");
     T_STATUS(find("dataset: d\n"), HONE_E_UNSUPPORTED);
     T_ERROR_HAS("d/README.md: hone reads .json");
+    T_ERROR_HAS("every file of the folder d is read; take others out");
     unlink("d/README.md");
     folder("d/sub");
     T_STATUS(find("dataset: d\n"), HONE_E_USAGE);
