@@ -1,5 +1,6 @@
 /* The program: finds the command, runs it, prints its error once and picks the exit code. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,9 +199,11 @@ static bool verbose(void)
 
 int main(int argc, char **argv)
 {
-    hone_status st = dispatch(take_verbose(argc - 1, argv + 1), argv + 1);
+    hone_status st;
     const char *text;
 
+    signal(SIGXFSZ, SIG_IGN);       /* a file that may not grow (ulimit -f) is an error with a message, not the end */
+    st = dispatch(take_verbose(argc - 1, argv + 1), argv + 1);
     if (fflush(stdout) != 0 && st == HONE_OK)       /* a full disk or closed pipe behind stdout is a failure too */
         st = HONE_FAIL(HONE_E_IO, "cannot write to the standard output: %s", strerror(errno));
     if (st == HONE_OK)

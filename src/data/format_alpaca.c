@@ -2,21 +2,20 @@
 #include "data/format_int.h"
 
 /* Earlier turns: pairs of what was asked and answered. */
-static hone_status add_history(json_t *messages, const format_row *r)
+static hone_status add_history(hone_conversation *c, const format_row *r)
 {
     const char   *key = r->source->columns.history;
-    const json_t *history = format_get(r, key), *pair;
+    json_t       *history, *pair;
     size_t        i;
 
-    if (history && !json_is_array(history))
-        return format_wrong_type(r, key, "an array of pairs", history);
+    HONE_TRY(format_get_list(r, key, "an array of pairs", c, &history));
     json_array_foreach(history, i, pair) {
         const json_t *asked = json_array_get(pair, 0), *answered = json_array_get(pair, 1);
 
         HONE_CHECK(json_array_size(pair) == 2 && json_is_string(asked) && json_is_string(answered), HONE_E_FORMAT,
                    "%s: entry %zu of the history is no pair of strings", r->where, i);
-        HONE_TRY(format_add_message(messages, "user", format_text_of(asked)));
-        HONE_TRY(format_add_message(messages, "assistant", format_text_of(answered)));
+        HONE_TRY(format_add_message(c->messages, "user", format_text_of(asked)));
+        HONE_TRY(format_add_message(c->messages, "assistant", format_text_of(answered)));
     }
     return HONE_OK;
 }
@@ -33,7 +32,7 @@ static hone_status add_prompt(hone_conversation *out, const format_row *r)
     HONE_GO(format_get_text(r, c->system, &system));
     if (system.n)
         HONE_GO(format_add_message(out->messages, "system", system));
-    HONE_GO(add_history(out->messages, r));
+    HONE_GO(add_history(out, r));
     HONE_GO(format_join(&user, prompt, query));
     HONE_GO(format_add_message(out->messages, "user", (format_text){ hone_str_c(&user), user.len }));
 out:

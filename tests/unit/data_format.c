@@ -339,6 +339,7 @@ static void queries_under_any_name(void **state)
     expect("{\"query\": \"u\", \"prompt\": \"x\", \"answers\": [\"a\", \"b\"]}", U("u") A("a"));     /* its very name wins */
     expect("{\"query\": \"u\", \"response\": \"a\", \"history\": [[\"g\", \"h\"], [\"i\", null]]}", U("g") A("h") U("i") U("u") A("a"));
     expect("{\"query\": \"u\", \"response\": \"a\", \"history\": \"[[\\\"g\\\", \\\"h\\\"]]\"}", U("g") A("h") U("u") A("a"));
+    expect("{\"instruction\": \"u\", \"output\": \"a\", \"history\": \"[[\\\"g\\\", \\\"h\\\"]]\"}", U("g") A("h") U("u") A("a"));
     expect("{\"query\": \"u\", \"response\": \"\"}", U("u") A(""));
     refuse("{\"prompt\": \"u\", \"question\": \"v\", \"response\": \"a\"}", HONE_E_DATA, "\"prompt\" and \"question\", and both may be the query");
     refuse("{\"query\": \"u\", \"response\": 5}", HONE_E_FORMAT, "\"response\" must be a string");
