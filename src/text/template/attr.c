@@ -124,7 +124,7 @@ static hone_status item_at(tpl_rt *rt, tpl_value *out, bool *found, tpl_value ob
     if (obj.kind == TPL_STR) {
         size_t at = tpl_str_offset(obj.u.s, (size_t)i);
 
-        HONE_TRY(tpl_step(rt, obj.u.s->chars == obj.u.s->len ? 0 : at / 256));
+        HONE_TRY(tpl_step(rt, obj.u.s->chars == obj.u.s->len ? 0 : at / 64));
         HONE_TRY(tpl_sub_str(rt, out, obj.u.s, at, at + hone_utf8_len((unsigned char)obj.u.s->data[at])));
         return obj.u.s->markup ? tpl_as_markup(rt, out, out->u.s, true) : HONE_OK;
     }
@@ -179,7 +179,7 @@ static hone_status slice_str(tpl_rt *rt, tpl_value *out, const tpl_str *s, int64
 {
     tpl_buf b = { 0 };
 
-    HONE_TRY(tpl_step(rt, s->chars == s->len ? 0 : s->len / 256));
+    HONE_TRY(tpl_step(rt, s->chars == s->len ? 0 : s->len / 64));
     if (step == 1) {
         size_t at = tpl_str_offset(s, (size_t)from);
         size_t end = s->chars == s->len ? at + (size_t)count : at;

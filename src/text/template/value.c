@@ -15,7 +15,7 @@ struct tpl_chunk {
 
 enum {
     CHUNK = 64 * 1024, MIN_DICT = 8, MAX_TUPLES = 500,
-    STEP_BYTES = 64     /* that are looked at for one step */
+    STEP_BYTES = 16     /* that are looked at for one step */
 };
 
 static size_t rounded(size_t n) { return (n + 15) & ~(size_t)15; }
