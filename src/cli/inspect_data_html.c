@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "cli/inspect_data.h"
+#include "data/reader.h"
 
 static const char style[] =
     "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
@@ -134,7 +135,7 @@ static hone_status put_samples(const data_view *v, hone_str *out, const hone_dat
 
         hone_str_printf(out, "<h3>Sample %lld</h3>\n<p>", (long long)i);
         put_text(out, hone_dataset_source_path(d, s.source));
-        hone_str_printf(out, ", line %lld: %lld tokens, %lld with a loss%s</p>\n", (long long)s.line, (long long)s.n,
+        hone_str_printf(out, ", %s: %lld tokens, %lld with a loss%s</p>\n", hone_row_place_of(s.row, s.line).text, (long long)s.n,
                         (long long)s.supervised, data_view_kind(&s));
         HONE_TRY(put_tokens(v, out, s.ids, s.labels, s.n));
         if (s.rejected_ids) {

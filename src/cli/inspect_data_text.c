@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "cli/inspect_data.h"
+#include "data/reader.h"
 
 enum { SHOWN_IDS = 200, BAR = 40 };
 
@@ -37,7 +38,7 @@ static void put_counts(hone_str *out, const hone_dataset *d, const char *name)
 
         hone_str_printf(out, "  %s: ", hone_row_fate_text(note.fate));
         put_clean(out, hone_dataset_source_path(d, note.source));
-        hone_str_printf(out, ", line %lld: ", (long long)note.line);
+        hone_str_printf(out, ", %s: ", hone_row_place_of(note.row, note.line).text);
         put_clean(out, note.why);
         hone_str_putc(out, '\n');
     }
@@ -137,7 +138,7 @@ static hone_status put_samples(const data_view *v, hone_str *out)
 
         hone_str_printf(out, "\nsample %lld (", (long long)i);
         put_clean(out, hone_dataset_source_path(v->train, s.source));
-        hone_str_printf(out, ", line %lld): %lld tokens, %lld with a loss%s\n", (long long)s.line, (long long)s.n,
+        hone_str_printf(out, ", %s): %lld tokens, %lld with a loss%s\n", hone_row_place_of(s.row, s.line).text, (long long)s.n,
                         (long long)s.supervised, data_view_kind(&s));
         HONE_TRY(put_tokens(v, out, (tokens){ s.ids, s.labels, s.n }));
         if (s.rejected_ids) {

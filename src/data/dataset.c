@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/dataset_int.h"
+#include "data/reader.h"
 
 /* ---- the object ---- */
 
@@ -108,9 +109,9 @@ hone_status hone_dataset_check_ids(const hone_dataset *d, const hone_dataset_con
             bool           label = ids[t] < vocab;
 
             HONE_CHECK((label ? labels[t] : ids[t]) < vocab, HONE_E_DATA,
-                       "%s, line %lld: %s %d of token %lld is beyond the model's vocabulary of %lld; the row "
+                       "%s, %s: %s %d of token %lld is beyond the model's vocabulary of %lld; the row "
                        "was tokenised for another model, or uses a token that was added to the tokenizer",
-                       hone_dataset_source_path(d, e->source), (long long)e->line, label ? "label" : "id",
+                       hone_dataset_source_path(d, e->source), hone_row_place_of(e->row, e->line).text, label ? "label" : "id",
                        label ? labels[t] : ids[t], (long long)(t - e->begin), (long long)vocab);
         }
     }

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/thread.h"
 #include "data/dataset_int.h"
+#include "data/reader.h"
 #include "data/prepared.h"
 #include "data/rows.h"
 
@@ -42,7 +43,8 @@ void dataset_make_result(hone_row_result *r, const hone_row_batch *batch, size_t
 {
     const hone_row_origin *from = &batch->origins.data[i];
     json_t                *json = NULL;
-    char                  *where = hone_asprintf("%s: line %lld", from->source->path, (long long)batch->block.rows.data[i].line);
+    const hone_row_span   *span = &batch->block.rows.data[i];
+    char                  *where = hone_asprintf("%s: %s", from->source->path, hone_row_place_of(span->row, span->line).text);
 
     r->status = where ? hone_reader_parse(&json, from->reader, &batch->block, i) : HONE_E_NOMEM;
     if (r->status == HONE_OK)

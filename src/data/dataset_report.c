@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "data/dataset_int.h"
+#include "data/reader.h"
 
 enum { MAX_LISTED = 20, MAX_TEXT = 3000 };      /* rows, and bytes of them, that one error names */
 enum { MAX_LOGGED = 1000 };                     /* bad rows that the log names; of other rows MAX_LISTED */
@@ -14,7 +15,8 @@ static void list_rows(hone_str *s, const hone_dataset *d, hone_row_fate fate, in
 
         if (n.fate != fate)
             continue;
-        hone_str_printf(s, "\n  %s, line %lld: %.400s", hone_dataset_source_path(d, n.source), (long long)n.line, n.why);
+        hone_str_printf(s, "\n  %s, %s: %.400s", hone_dataset_source_path(d, n.source),
+                        hone_row_place_of(n.row, n.line).text, n.why);
         ++*listed;
     }
 }
@@ -125,7 +127,7 @@ void hone_dataset_log_report(const hone_dataset *d, const char *name, const hone
 
         if (n.fate == HONE_ROW_CUT || seen[n.fate]++ >= (n.fate == HONE_ROW_BAD ? MAX_LOGGED : MAX_LISTED))
             continue;
-        hone_warn(log, "left out: %s, line %lld: %s", hone_dataset_source_path(d, n.source), (long long)n.line, n.why);
+        hone_warn(log, "left out: %s, %s: %s", hone_dataset_source_path(d, n.source), hone_row_place_of(n.row, n.line).text, n.why);
         listed++;
     }
     if (more > listed)

@@ -2,6 +2,7 @@
 #include "data/reader.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -408,3 +409,15 @@ hone_status hone_reader_parse(json_t **out, const hone_reader *r, const hone_row
 
 const char *hone_reader_path(const hone_reader *r) { return r->path; }
 bool        hone_reader_is_text(const hone_reader *r) { return r->kind == READER_TEXT; }
+
+hone_row_place hone_row_place_of(int64_t row, int64_t line)
+{
+    hone_row_place p;
+
+    /* A file of one row a line has line = row + 1, or more with a header and blank lines. */
+    if (row < line)
+        snprintf(p.text, sizeof p.text, "line %lld", (long long)line);
+    else
+        snprintf(p.text, sizeof p.text, "line %lld, row %lld", (long long)line, (long long)row);
+    return p;
+}

@@ -16,6 +16,10 @@ typedef struct hone_reader hone_reader;
  * many bytes of that line are before it. */
 typedef struct hone_row_span { size_t begin, end; int64_t row, line, column; } hone_row_span;
 
+/* Where a row is, for messages: "line 7", or "line 1, row 5" where rows share lines. Rows are counted from 0, lines from 1. */
+typedef struct hone_row_place { char text[64]; } hone_row_place;
+hone_row_place hone_row_place_of(int64_t row, int64_t line);
+
 /* Some rows, one after another. Zeros are an empty block; reusable. */
 typedef struct hone_row_block {
     hone_str                text;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/thread.h"
 #include "data/dataset_int.h"
+#include "data/reader.h"
 #include "data/shuffle.h"
 
 enum { BATCH_ROWS = 512, BATCH_BYTES = 8 << 20 };       /* parsed and tokenised at once */
@@ -117,8 +118,8 @@ static void log_notes(hone_stream *s, const hone_dataset *d)
         hone_row_note n = hone_dataset_note(d, i);
 
         if (n.fate != HONE_ROW_CUT && s->logged++ < MAX_LOGGED)
-            hone_warn(s->context->log, "left out: %s, line %lld: %s", hone_dataset_source_path(d, n.source), (long long)n.line,
-                      n.why);
+            hone_warn(s->context->log, "left out: %s, %s: %s", hone_dataset_source_path(d, n.source),
+                      hone_row_place_of(n.row, n.line).text, n.why);
     }
 }
 

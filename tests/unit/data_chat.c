@@ -322,6 +322,24 @@ static void rows_that_cannot_be_rendered(void **state)
     close_data(&d);
 }
 
+/* An array of rows may stand on one line: then the row is named, too. */
+static void rows_that_share_a_line(void **state)
+{
+    t_data d;
+
+    (void)state;
+    open_data(&d, "headers.jinja");
+    t_data_write(&d, "a.jsonl", "[{\"messages\": []}, {\"messages\": null},\n{\"messages\": []}, {\"messages\": 5}]", 0);
+    T_STATUS(t_data_load(&d, A), HONE_E_FORMAT);
+    T_ERROR_HAS("a.jsonl: line 2, row 3: ");
+    t_data_write(&d, "a.jsonl", "[{\"messages\": []}, {\"messages\": null},\n{\"messages\": []}]", 0);
+    T_STATUS(t_data_load(&d, A), HONE_E_DATA);
+    T_ERROR_HAS("a.jsonl, line 1: ");
+    T_ERROR_HAS("a.jsonl, line 1, row 1: ");
+    T_ERROR_HAS("a.jsonl, line 2, row 2: ");
+    close_data(&d);
+}
+
 typedef struct wrong { const char *row, *reason; } wrong;
 
 static void wrong_types_are_fatal(void **state)
@@ -528,7 +546,7 @@ int main(void)
         cmocka_unit_test(rows_differ_in_their_keys),
         cmocka_unit_test(content_of_parts),
         cmocka_unit_test(rows_that_cannot_be_rendered),
-        cmocka_unit_test(wrong_types_are_fatal),
+        cmocka_unit_test(rows_that_share_a_line), cmocka_unit_test(wrong_types_are_fatal),
         cmocka_unit_test(a_template_is_needed),
         cmocka_unit_test(alpaca_rows),
         cmocka_unit_test(columns_and_tags),
