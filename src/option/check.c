@@ -150,12 +150,10 @@ static hone_status check_data(const hone_options *o)
     REFUSE_IF(o->val_size > 0 && !o->dataset.n, val_size, "val_size holds back rows of dataset, which is missing");
     REFUSE_IF(o->val_size > 1 && o->val_size != (double)(int64_t)o->val_size, val_size,
               "val_size above 1 is a number of rows: write it without fraction");
-    REFUSE_IF(o->eval_strategy != HONE_WHEN_NO && !o->eval_dataset.n && o->val_size == 0, eval_strategy,
-              "eval_strategy needs held-out rows: set val_size or eval_dataset");
-    REFUSE_IF(o->do_eval && !o->eval_dataset.n && o->val_size == 0, do_eval,
-              "do_eval needs held-out rows: set val_size or eval_dataset");
     REFUSE_IF(o->truncation == HONE_TRUNCATION_FIT && o->stage == HONE_STAGE_PT, truncation,
               "truncation: fit cuts the turns of a conversation, and stage: pt has none; write truncation: cut-right");
+    REFUSE_IF(o->stage == HONE_STAGE_PT && o->packing == HONE_TRI_TRUE && o->truncation != HONE_TRUNCATION_CUT_RIGHT, truncation,
+              "stage: pt with packing joins its documents and cuts none of them: leave truncation out, or set packing: false");
     REFUSE_IF(o->truncation == HONE_TRUNCATION_FIT && !o->template, truncation, "truncation: fit cuts turn by turn "
               "as LLaMA-Factory's templates do: set template, or write truncation: cut-right");
     REFUSE_IF(o->pack_length < o->cutoff_len, pack_length,
@@ -194,6 +192,10 @@ static hone_status check_training(const hone_options *o)
 {
     bool size = o->global_batch_size != HONE_INT_NULL, tokens = o->global_batch_tokens != HONE_INT_NULL;
 
+    REFUSE_IF(o->eval_strategy != HONE_WHEN_NO && !o->eval_dataset.n && o->val_size == 0, eval_strategy,
+              "eval_strategy needs held-out rows: set val_size or eval_dataset");
+    REFUSE_IF(o->do_eval && !o->eval_dataset.n && o->val_size == 0, do_eval,
+              "do_eval needs held-out rows: set val_size or eval_dataset");
     REFUSE_IF(o->adam_beta1 >= 1, adam_beta1, "adam_beta1 must be below 1");
     REFUSE_IF((float)o->adam_epsilon < FLT_MIN, adam_epsilon, "adam_epsilon must be above 0 in f32: a weight whose gradient is 0 "
               "would become NaN");

@@ -49,6 +49,7 @@ hasnt "sample 1"
 run "packed" 0 --packing --cutoff_len 64 --samples=0
 has "rows of 64 tokens"
 hasnt "sample 0"
+run "an evaluation that has no rows yet" 0 --eval_strategy steps
 run "held out" 0 --val_size 1
 has "held out (val_size): 1 rows"
 run "cut" 0 --cutoff_len 12 --truncation cut-left

@@ -269,6 +269,7 @@ static void contradictions(void **state)
     refused(FULL "dataset: a\nval_size: 1.5\n", HONE_E_USAGE, "number of rows");
     refused(FULL "dataset: a\neval_strategy: steps\n", HONE_E_USAGE, "held-out");
     refused(FULL "do_eval: true\n", HONE_E_USAGE, "held-out");
+    refused(FULL "dataset: a\nstage: pt\ntruncation: drop\n", HONE_E_USAGE, "c.yaml:4: stage: pt with packing joins");
     refused(FULL "adam_beta2: 1\n", HONE_E_USAGE, "below 1");
     refused(FULL "max_steps: 0\n", HONE_E_USAGE, "max_steps");
     refused(FULL "global_batch_size: 4\nglobal_batch_tokens: 9\n", HONE_E_USAGE, "keep one");
