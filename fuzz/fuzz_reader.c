@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/reader_int.h"
+#include "data/reader/reader_int.h"
 
 enum { ROWS_MAX = 20000, TEXT_MAX = 1 << 24 };      /* a small archive may hold far more */
 

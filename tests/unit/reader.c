@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
-#include "data/reader_int.h"
+#include "data/reader/reader_int.h"
 #include "hone_test.h"
 
 static char dir[64];

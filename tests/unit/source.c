@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "data/source_int.h"
+#include "data/source/source_int.h"
 #include "hone_test.h"
 
 static char         dir[64];

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/format_int.h"
+#include "data/format/format_int.h"
 
 static bool wants_pairs(const format_row *r)
 {

@@ -1,8 +1,8 @@
-/* data/format_int.h -- the row formats, for format*.c only. */
+/* data/format/format_int.h -- the row formats, for this folder only. */
 #ifndef HONE_DATA_FORMAT_INT_H
 #define HONE_DATA_FORMAT_INT_H
 
-#include "data/conversation.h"
+#include "data/format/conversation.h"
 #include "data/format.h"
 
 /* A row, and what is needed to read it and to speak about it. */

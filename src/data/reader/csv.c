@@ -1,7 +1,7 @@
 /* Readers: the records of .csv and .tsv, quoted as RFC 4180 says. */
 #include <string.h>
 
-#include "data/reader_int.h"
+#include "data/reader/reader_int.h"
 
 static char delimiter(const hone_reader *r) { return r->kind == READER_TSV ? '\t' : ','; }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "data/source_int.h"
+#include "data/source/source_int.h"
 
 typedef struct entry { const json_t *json; const char *name, *path; } entry;   /* path: of dataset_info.json */
 

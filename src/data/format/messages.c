@@ -1,7 +1,7 @@
 /* Messages of any spelling, to that of chat templates. */
 #include <string.h>
 
-#include "data/format_int.h"
+#include "data/format/format_int.h"
 
 /* A list of messages being read. */
 typedef struct reading {

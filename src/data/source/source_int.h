@@ -1,4 +1,4 @@
-/* data/source_int.h -- inside of finding sources, for source*.c and dataset_info.c only. */
+/* data/source/source_int.h -- inside of finding sources, for this folder only. */
 #ifndef HONE_DATA_SOURCE_INT_H
 #define HONE_DATA_SOURCE_INT_H
 

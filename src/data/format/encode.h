@@ -1,11 +1,11 @@
 /*
- * data/encode.h -- a conversation to ids and labels, by one of two encoders: the checkpoint's own chat template, or the
+ * data/format/encode.h -- a conversation to ids and labels, by one of two encoders: the checkpoint's own chat template, or the
  * slots of a named template (`template`).
  */
 #ifndef HONE_DATA_ENCODE_H
 #define HONE_DATA_ENCODE_H
 
-#include "data/conversation.h"
+#include "data/format/conversation.h"
 #include "data/format.h"
 
 /*

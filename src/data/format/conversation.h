@@ -1,5 +1,5 @@
 /*
- * data/conversation.h -- a row's conversation, whatever format it came in: what the row formats make, and what the
+ * data/format/conversation.h -- a row's conversation, whatever format it came in: what the row formats make, and what the
  * encoders (the model's chat template, or a named slot template) turn into ids and labels.
  */
 #ifndef HONE_DATA_CONVERSATION_H

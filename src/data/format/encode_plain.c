@@ -1,8 +1,8 @@
 /* A prompt and its answer without turns, as TRL's texts are. */
 #include <string.h>
 
-#include "data/encode.h"
-#include "data/format_int.h"
+#include "data/format/encode.h"
+#include "data/format/format_int.h"
 
 static hone_status emit(hone_vec_i32 *ids, hone_vec_i32 *labels, int32_t id, bool on)
 {

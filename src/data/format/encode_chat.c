@@ -1,8 +1,8 @@
 /* A conversation to ids and labels, through the checkpoint's own chat template. */
 #include <string.h>
 
-#include "data/encode.h"
-#include "data/format_int.h"
+#include "data/format/encode.h"
+#include "data/format/format_int.h"
 
 /* ---- messages as the template takes them ---- */
 

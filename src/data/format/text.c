@@ -1,7 +1,7 @@
 /* Rows that are no conversations: token ids, and documents of text. */
 #include <string.h>
 
-#include "data/format_int.h"
+#include "data/format/format_int.h"
 
 /* ---- rows of ids ---- */
 

@@ -1,4 +1,4 @@
-#include "data/reader_input.h"
+#include "data/reader/input.h"
 
 #include <errno.h>
 #include <fcntl.h>

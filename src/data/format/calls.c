@@ -1,7 +1,7 @@
 /* Tool calls that are no "tool_calls": texts (ShareGPT, ms-swift) and blocks of a content (Anthropic). */
 #include <string.h>
 
-#include "data/format_int.h"
+#include "data/format/format_int.h"
 
 /* ---- calls as texts ---- */
 

@@ -1,7 +1,7 @@
 /* TRL's rows: a prompt and its completion, or its chosen and rejected answer, as texts or as messages. */
 #include <string.h>
 
-#include "data/format_int.h"
+#include "data/format/format_int.h"
 
 /* Bytes that two texts share at their start: whole characters, without a space at their end. */
 static size_t shared_text(format_text a, format_text b)

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "data/reader.h"
-#include "data/source_int.h"
+#include "data/source/source_int.h"
 
 enum { DEPTH_MAX = 64 };        /* folders that "**" goes down */
 

@@ -1,5 +1,5 @@
 /* Alpaca rows: an instruction, its input, and the answer. */
-#include "data/format_int.h"
+#include "data/format/format_int.h"
 
 /* Earlier turns: pairs of what was asked and answered. */
 static hone_status add_history(hone_conversation *c, const format_row *r)

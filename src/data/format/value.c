@@ -1,7 +1,7 @@
 /* Values of rows, and JSON in the making. */
 #include <string.h>
 
-#include "data/format_int.h"
+#include "data/format/format_int.h"
 
 hone_status format_wrong_type(const format_row *r, const char *key, const char *want, const json_t *got)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "data/reader_int.h"
+#include "data/reader/reader_int.h"
 
 enum { BUFFER_SIZE = 1 << 18, ROW_MAX = 1 << 28 };
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/encode.h"
-#include "data/format_int.h"
+#include "data/format/encode.h"
+#include "data/format/format_int.h"
 #include "text/slots.h"
 
 /* A conversation as turns. Texts are the conversation's, or lie in `made`. */

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/format_int.h"
+#include "data/format/format_int.h"
 
 /* ms-swift's standard name of a column, and the names that are renamed to it. */
 static const struct {

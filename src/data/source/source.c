@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "data/reader.h"
-#include "data/source_int.h"
+#include "data/source/source_int.h"
 
 const hone_row_columns source_default_columns = {
     .prompt = "instruction", .query = "input", .response = "output", .history = "history", .system = "system",

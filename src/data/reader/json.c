@@ -1,7 +1,7 @@
 /* Readers: the rows of JSON. Strings and brackets are followed; what is inside a row is checked when it is parsed. */
 #include <string.h>
 
-#include "data/reader_int.h"
+#include "data/reader/reader_int.h"
 
 enum { DEPTH_MAX = 2048 };      /* as deep as the parser goes */
 

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "data/encode.h"
-#include "data/format_int.h"
+#include "data/format/encode.h"
+#include "data/format/format_int.h"
 #include "data/reader.h"
 
 void hone_conversation_deinit(hone_conversation *c)

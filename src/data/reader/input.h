@@ -1,4 +1,4 @@
-/* data/reader_input.h -- the bytes of a file, read forward and unpacked on the way; for reader*.c only. */
+/* data/reader/input.h -- the bytes of a file, read forward and unpacked on the way; for this folder only. */
 #ifndef HONE_DATA_READER_INPUT_H
 #define HONE_DATA_READER_INPUT_H
 

@@ -1,9 +1,9 @@
-/* data/reader_int.h -- inside of a reader, for reader*.c only. */
+/* data/reader/reader_int.h -- inside of a reader, for this folder only. */
 #ifndef HONE_DATA_READER_INT_H
 #define HONE_DATA_READER_INT_H
 
 #include "data/reader.h"
-#include "data/reader_input.h"
+#include "data/reader/input.h"
 
 typedef enum reader_kind { READER_JSON, READER_JSON_LINES, READER_CSV, READER_TSV, READER_TEXT } reader_kind;
 
