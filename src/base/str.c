@@ -121,6 +121,16 @@ bool hone_ends_with(const char *s, const char *suffix)
     return n >= m && memcmp(s + n - m, suffix, m) == 0;
 }
 
+size_t hone_first_different_line(const char *a, const char *b)
+{
+    size_t line = 0;
+
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '\n')
+            line = i + 1;
+    return line;
+}
+
 bool hone_glob_match(const char *p, const char *s)
 {
     const char *star = NULL, *mark = NULL;

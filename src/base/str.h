@@ -34,6 +34,8 @@ char *hone_str_take(hone_str *s);
 char *hone_asprintf(const char *fmt, ...) HONE_PRINTF(1, 2);
 bool  hone_starts_with(const char *s, const char *prefix);
 bool  hone_ends_with(const char *s, const char *suffix);
+/* Where the first line begins in which two texts that are not equal differ; the texts are the same up to there. */
+size_t hone_first_different_line(const char *a, const char *b);
 /* "*" in `pattern` matches any run of characters, "?" one; everything else itself. */
 bool  hone_glob_match(const char *pattern, const char *s);
 /* Edit distance (insert, delete, replace, swap of neighbours), for "did you mean". */

@@ -1,16 +1,9 @@
 #include "cli/data_progress.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "base/clock.h"
 
 /* The share that is done, 0 if it is not known. */
 static double share(const hone_dataset_progress *p)
@@ -31,7 +24,7 @@ void hone_data_progress_show(void *arg, const hone_dataset_progress *progress)
 {
     hone_data_progress *p = arg;
     bool                terminal = isatty(STDERR_FILENO);
-    double              t = now(), seconds, done;
+    double              t = hone_clock_now(), seconds, done;
     char                left[64] = "";
 
     if (!progress) {

@@ -1,8 +1,8 @@
 #include "data/prepared.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "data/prepared_int.h"
 
 /* ---- what is there ---- */
@@ -154,14 +154,6 @@ out:
     return st;
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 hone_status hone_prepare(const hone_dataset_context *c, bool *made)
 {
     const char *dir = c->options->tokenized_path;
@@ -169,7 +161,7 @@ hone_status hone_prepare(const hone_dataset_context *c, bool *made)
     char       *plain;
     folder      what;
     bool        fresh = false;
-    double      start = now();
+    double      start = hone_clock_now();
     hone_status st = HONE_OK;
 
     *made = false;
@@ -188,7 +180,7 @@ hone_status hone_prepare(const hone_dataset_context *c, bool *made)
         HONE_GO(check_own(plain));
     HONE_GO(make(c, plain));
     *made = true;
-    hone_info(c->log, "prepared %s in %.1f s", plain, now() - start);
+    hone_info(c->log, "prepared %s in %.1f s", plain, hone_clock_now() - start);
 out:
     hone_free(plain);
     return st;

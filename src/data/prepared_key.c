@@ -170,16 +170,12 @@ out:
 /* The first line that differs of two texts of options. */
 static hone_status compare_options(const char *mine, const char *theirs)
 {
-    size_t i = 0, line = 0;
+    size_t line;
     int    a, b;
 
     if (strcmp(mine, theirs) == 0)
         return HONE_OK;
-    while (mine[i] && mine[i] == theirs[i]) {
-        if (mine[i] == '\n')
-            line = i + 1;
-        i++;
-    }
+    line = hone_first_different_line(mine, theirs);
     a = (int)strcspn(mine + line, "\n");
     b = (int)strcspn(theirs + line, "\n");
     return HONE_FAIL(HONE_E_EXISTS, "was made with other options: there \"%.*s\", here \"%.*s\"", b, theirs + line, a,

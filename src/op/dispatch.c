@@ -1,16 +1,8 @@
 #include "op/dispatch.h"
 
-#include <time.h>
 
+#include "base/clock.h"
 #include "tensor/tensor.h"
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Kernel workspace: one block that grows to the largest request and stays; it is device memory like any other. */
 static void *scratch(void *arg, size_t bytes)
@@ -43,11 +35,11 @@ hone_status hone_kernel_run(hone_ctx *ctx, hone_op op, hone_pass pass, hone_dtyp
 
     HONE_CHECK(target >= 0, HONE_E_NOKERNEL, "%s has no %s kernel for %s and %s", hone_op_name(op), hone_pass_name(pass),
                hone_target_name((hone_target)ctx->target), hone_dtype_config_name(dtype));
-    start = now();
+    start = hone_clock_now();
     HONE_TRY(ctx->kernels->fn[op][pass][target][dtype](&env, args));
     ctx->profile->flops += flops;
     ctx->profile->op[op][pass].flops += flops;
-    ctx->profile->op[op][pass].seconds += now() - start;
+    ctx->profile->op[op][pass].seconds += hone_clock_now() - start;
     ctx->profile->op[op][pass].calls++;
     return HONE_OK;
 }

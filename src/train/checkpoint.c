@@ -308,16 +308,10 @@ static hone_status check_files(const char *path, const json_t *manifest)
 /* Name the first line in which two identities differ. */
 static hone_status different_run(const char *path, const char *mine, const char *theirs)
 {
-    size_t i = 0, line = 0;
-    int    a, b;
+    size_t line = hone_first_different_line(mine, theirs);
+    int    a = (int)strcspn(mine + line, "\n");
+    int    b = (int)strcspn(theirs + line, "\n");
 
-    while (mine[i] && mine[i] == theirs[i]) {
-        if (mine[i] == '\n')
-            line = i + 1;
-        i++;
-    }
-    a = (int)strcspn(mine + line, "\n");
-    b = (int)strcspn(theirs + line, "\n");
     return HONE_FAIL(HONE_E_EXISTS, "%s belongs to another run: here \"%.*s\", there \"%.*s\"; give another output_dir, or "
                      "overwrite_output_dir: true to start anew", path, a, mine + line, b, theirs + line);
 }

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "autograd/tape.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "op/scope.h"
@@ -14,14 +14,6 @@
 #include "train/peak.h"
 #include "train/profile.h"
 #include "train/run.h"
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Forward and backward of one micro-batch; adds its losses to *sum. */
 static hone_status micro_batch(hone_run *run, const hone_sample *samples, int64_t n, double weight, double *sum)
@@ -99,7 +91,7 @@ static hone_status update(hone_run *run, hone_step_metrics *m)
 static hone_status one_step(hone_run *run, hone_step_metrics *m)
 {
     hone_step_plan plan;
-    double         start = now(), flops = run->ctx->profile->flops, sum = 0;
+    double         start = hone_clock_now(), flops = run->ctx->profile->flops, sum = 0;
 
     HONE_TRY(hone_loader_step(run->loader, run->step, &plan));
     *m = (hone_step_metrics){ .step = run->step + 1, .epoch = plan.epoch_end, .ends_epoch = plan.ends_epoch, .tokens = plan.tokens,
@@ -124,7 +116,7 @@ static hone_status one_step(hone_run *run, hone_step_metrics *m)
         HONE_TRY(update(run, m));
     }
     run->step++;
-    m->seconds = now() - start;
+    m->seconds = hone_clock_now() - start;
     run->seconds += m->seconds;
     m->flops = run->ctx->profile->flops - flops;
     m->memory = hone_device_get_stats(run->ctx->device).reserved_peak;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -22,14 +22,6 @@ struct hone_metrics {
     double   speed;             /* tokens/s, smoothed */
     bool     terminal, open;    /* `open`: the cursor stands behind a line that is to be overwritten */
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Keep the lines of steps up to `done` that parse; a line cut by a crash goes too. */
 static hone_status cut_after(const char *path, int64_t done)
@@ -75,7 +67,7 @@ hone_status hone_metrics_create(hone_metrics **out, const char *dir, int64_t don
     m->keep_every = keep_every < 1 ? ceil(keep_every * (double)total) : floor(keep_every);
     m->keep_every = fmax(m->keep_every, 1);
     m->peak_flops = peak_flops;
-    m->started = now();
+    m->started = hone_clock_now();
     m->terminal = isatty(STDERR_FILENO);
     m->path = hone_path_join(dir, "metrics.jsonl");
     HONE_GO(m->path ? HONE_OK : HONE_E_NOMEM);
@@ -179,7 +171,7 @@ static void show(hone_metrics *m, const hone_step_metrics *s)
 {
     bool   keep = s->step % (int64_t)m->keep_every == 0 || s->step == 1 || s->step == m->total || s->has_eval;
     double rate = (double)s->tokens / fmax(s->seconds, 1e-9);
-    double left = (now() - m->started) / (double)(s->step - m->first) * (double)(m->total - s->step);
+    double left = (hone_clock_now() - m->started) / (double)(s->step - m->first) * (double)(m->total - s->step);
     char   text[256], eta[32], eval[48] = "";
 
     m->speed = m->speed > 0 ? 0.8 * m->speed + 0.2 * rate : rate;

@@ -204,6 +204,9 @@ static void names_near(void **state)
     (void)state;
     assert_string_equal(hone_nearest_name("learning_rat", names, 3), "learning_rate");
     assert_null(hone_nearest_name("zzzz", names, 3));
+    assert_int_equal(hone_first_different_line("a: 1\nb: 2\n", "a: 1\nb: 3\n"), 5);
+    assert_int_equal(hone_first_different_line("a: 1", "b: 1"), 0);
+    assert_int_equal(hone_first_different_line("a\n", "a\nb"), 2);
     assert_true(hone_glob_match("model.layers.*.mlp.*", "model.layers.12.mlp.up"));
     assert_false(hone_glob_match("model.layers.?.mlp", "model.layers.12.mlp"));
 }

@@ -12,40 +12,25 @@
 
 /* ---- small helpers ---- */
 
-static hone_status parse_json(json_t **out, const char *text) { return hone_json_parse(out, text, strlen(text), "component"); }
+typedef enum part { NORMALIZER, PRETOKENIZER, DECODER } part;
 
-hone_status tok_legacy_normalizer(hone_tokenizer *t, const char *text)
+/* Build a component from its JSON in tokenizer.json's form; NULL is none. */
+static hone_status build(hone_tokenizer *t, part what, const char *text)
 {
     json_t     *spec = NULL;
-    hone_status st = text ? parse_json(&spec, text) : HONE_OK;
+    hone_status st = text ? hone_json_parse(&spec, text, strlen(text), "component") : HONE_OK;
 
     if (st == HONE_OK)
-        st = tok_normalizer_create(&t->normalizer, spec, "normalizer");
+        st = what == NORMALIZER     ? tok_normalizer_create(&t->normalizer, spec, "normalizer")
+             : what == PRETOKENIZER ? tok_pretokenizer_create(&t->pretokenizer, spec, "pre_tokenizer")
+                                    : tok_decoder_read(&t->decoder, spec, "decoder");
     json_decref(spec);
     return st;
 }
 
-hone_status tok_legacy_pretokenizer(hone_tokenizer *t, const char *text)
-{
-    json_t     *spec = NULL;
-    hone_status st = text ? parse_json(&spec, text) : HONE_OK;
-
-    if (st == HONE_OK)
-        st = tok_pretokenizer_create(&t->pretokenizer, spec, "pre_tokenizer");
-    json_decref(spec);
-    return st;
-}
-
-hone_status tok_legacy_decoder(hone_tokenizer *t, const char *text)
-{
-    json_t     *spec = NULL;
-    hone_status st = text ? parse_json(&spec, text) : HONE_OK;
-
-    if (st == HONE_OK)
-        st = tok_decoder_read(&t->decoder, spec, "decoder");
-    json_decref(spec);
-    return st;
-}
+hone_status tok_legacy_normalizer(hone_tokenizer *t, const char *text) { return build(t, NORMALIZER, text); }
+hone_status tok_legacy_pretokenizer(hone_tokenizer *t, const char *text) { return build(t, PRETOKENIZER, text); }
+hone_status tok_legacy_decoder(hone_tokenizer *t, const char *text) { return build(t, DECODER, text); }
 
 hone_status tok_legacy_bool(bool *out, const tok_legacy_in *in, const char *key, bool absent, bool null)
 {
