@@ -27,6 +27,9 @@ struct hone_model {
     int64_t               max_positions;/* longest sample the embedding can place; 0 = no limit */
     int64_t               rated_positions;  /* max_position_embeddings of rotary positions, which go on past it; 0 = none */
     hone_param           *head;         /* [vocab, hidden]; the embedding's own when tied */
+    hone_param           *head_bias;    /* [vocab], or NULL */
+    double                logit_scale;  /* logits are multiplied by it; 0 = by 1 */
+    double                logit_softcap;/* and softly capped (op/op.h, hone_head); 0 = not */
     bool                  tied;
 };
 

@@ -64,23 +64,30 @@ hone_tensor *hone_trunk_hidden(hone_ctx *ctx, const hone_model *m, hone_batch *b
     return h;
 }
 
+static hone_head head_of(const hone_model *m)
+{
+    return (hone_head){ .weight = m->head->value, .bias = m->head_bias ? m->head_bias->value : NULL, .scale = m->logit_scale,
+                        .softcap = m->logit_softcap };
+}
+
 hone_tensor *hone_trunk_nll(hone_ctx *ctx, const hone_model *m, hone_batch *batch, const hone_trunk_options *o)
 {
+    hone_head    head = head_of(m);
     hone_tensor *nll;
 
     hone_scope_open(ctx);
-    nll = hone_op_linear_cross_entropy(ctx, hone_trunk_hidden(ctx, m, batch, o), m->head->value, batch->labels,
-                                       batch->weights);
+    nll = hone_op_linear_cross_entropy(ctx, hone_trunk_hidden(ctx, m, batch, o), &head, batch->labels, batch->weights);
     return close_region(ctx, nll);
 }
 
 hone_tensor *hone_trunk_logits(hone_ctx *ctx, const hone_model *m, hone_tensor *hidden)
 {
+    hone_head    head = head_of(m);
     hone_tape   *tape = ctx->tape;
     hone_tensor *logits;
 
     ctx->tape = NULL;
-    logits = hone_op_logits(ctx, hidden, m->head->value);
+    logits = hone_op_logits(ctx, hidden, &head);
     ctx->tape = tape;
     return logits;
 }

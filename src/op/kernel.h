@@ -34,6 +34,7 @@
     X(dropout)          /* F     (the backward is the same mask on dy) */                   \
     X(copy_columns)     /* F     columns of a matrix into another's (split, join) */        \
     X(cross_entropy)    /* F     negative log-likelihoods of rows of logits, and gradient */\
+    X(cap_logits)       /* F     scale and soft cap of logits, in place */                  \
     X(adamw)            /* F     one optimizer step on a flat slice, always f32 */          \
     X(square_sum)       /* F     Σ x² of a flat slice, for norms */
 
@@ -217,15 +218,27 @@ typedef struct hone_copy_columns_args {
     int64_t     rows, cols, x_ld, y_ld;
 } hone_copy_columns_args;
 
+/*
+ * The head's last step: logits are y = softcap · tanh(z / softcap) with z = scale · x (Bello et al. 2016; Gemma 2), or y = z where
+ * softcap is 0; scale 0 means 1. x is what the product gives.
+ */
+typedef struct hone_cap_logits_args {
+    void   *logits;             /* acc [n]: x, overwritten by y */
+    int64_t n;
+    double  scale, softcap;
+} hone_cap_logits_args;
+
 typedef struct hone_cross_entropy_args {
-    void          *logits;      /* acc [rows, vocab]; undefined afterwards when dlogits is given and aliases it */
+    void          *logits;      /* acc [rows, vocab]: x, of which y is made on the way; undefined afterwards when dlogits is given
+                                 * and aliases it */
     const int32_t *labels;      /* [rows], each in [0, vocab) */
-    void          *nll;         /* acc [rows]: logsumexp(logits) - logits[label] */
+    void          *nll;         /* acc [rows]: logsumexp(y) - y[label] */
     const void    *weight;      /* acc [rows]: gradient of the total loss by nll; read when dlogits */
-    void          *dlogits;     /* dtype [rows, vocab] = weight · (softmax - onehot), or NULL. May alias logits in place: element
-                                 * i of the output then starts at byte offset i · sizeof(dtype) of the same row (rows keep the
+    void          *dlogits;     /* dtype [rows, vocab] = weight · (softmax(y) - onehot) · dy/dx, where dy/dx = scale · (1 - (y /
+                                 * softcap)²); or NULL. May alias logits in place: element i of the output then starts at byte offset i · sizeof(dtype) of the same row (rows keep the
                                  * stride of logits) only when dtype is the accumulation type; otherwise separate memory. */
     int64_t        rows, vocab;
+    double         scale, softcap;  /* as in hone_cap_logits_args; both 0: y = x */
 } hone_cross_entropy_args;
 
 /* Decoupled weight decay (Loshchilov & Hutter, ICLR 2019) with the bias corrections and the order of operations of

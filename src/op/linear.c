@@ -80,27 +80,3 @@ hone_tensor *hone_op_linear(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_
 {
     return hone_node_apply(ctx, &rule, (hone_tensor *[]){ x, w, bias, residual }, 4, &(attrs){ w_is_kn }, 1, NULL);
 }
-
-static hone_status logits_forward(hone_ctx *ctx, hone_node *n)
-{
-    hone_linear_args args = shape(n);
-    hone_tensor     *x = n->in[X], *y;
-
-    HONE_CHECK(n->in[W]->dims[1] == args.k, HONE_E_SHAPE, "the head takes %lld features, the last layer gives %lld",
-               (long long)n->in[W]->dims[1], (long long)args.k);
-    y = hone_node_output(ctx, n, 0, hone_acc_dtype(x->dtype), 2, (int64_t[]){ args.m, args.n });
-    if (!y)
-        return HONE_E_NOMEM;
-    args.x = hone_tensor_data(x);
-    args.w = hone_tensor_data(n->in[W]);
-    args.y = hone_tensor_data(y);
-    args.y_is_acc = true;
-    return hone_kernel_run(ctx, HONE_OP_linear, HONE_PASS_FWD, x->dtype, &args, flops(&args));
-}
-
-static const hone_op_rule logits_rule = { .name = "logits", .attrs_size = sizeof(attrs), .forward = logits_forward };
-
-hone_tensor *hone_op_logits(hone_ctx *ctx, hone_tensor *x, hone_tensor *w)
-{
-    return hone_node_apply(ctx, &logits_rule, (hone_tensor *[]){ x, w }, 2, &(attrs){ false }, 1, NULL);
-}

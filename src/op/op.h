@@ -21,8 +21,17 @@ hone_tensor *hone_op_embedding(hone_ctx *ctx, hone_tensor *table, const int32_t 
 hone_tensor *hone_op_linear(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, bool w_is_kn,
                              hone_tensor *residual);
 
-/* x [.., K], w [V, K] -> [.., V] in the accumulation type. Has no backward: for generation and comparison. */
-hone_tensor *hone_op_logits(hone_ctx *ctx, hone_tensor *x, hone_tensor *w);
+/* A language-model head: logits y = softcap · tanh(z / softcap), z = scale · (x wᵀ + bias). A zeroed struct with only `weight` is
+ * the plain head. */
+typedef struct hone_head {
+    hone_tensor *weight;        /* [V, K] */
+    hone_tensor *bias;          /* [V], or NULL */
+    double       scale;         /* 0 means 1 */
+    double       softcap;       /* 0 = none (Bello et al. 2016) */
+} hone_head;
+
+/* x [.., K] -> logits [rows, V] in the accumulation type. Has no backward: for generation and comparison. */
+hone_tensor *hone_op_logits(hone_ctx *ctx, hone_tensor *x, const hone_head *head);
 
 /* x [.., n·D], w [D]: each run of D elements x / sqrt(mean(x²) + eps) · (w + w_offset)  (Zhang & Sennrich 2019); n > 1 norms
  * each head. */
@@ -65,12 +74,12 @@ hone_tensor *hone_op_dropout(hone_ctx *ctx, hone_tensor *x, const int32_t *sampl
 void         hone_op_split(hone_ctx *ctx, hone_tensor *x, int n, hone_tensor **parts);
 
 /*
- * Head and loss in one, in chunks of tokens: no buffer of T × V. x [T, K], w [V, K]; labels [T] on the host, −100 = none,
+ * Head and loss in one, in chunks of tokens: no buffer of T × V. x [T, K]; labels [T] on the host, −100 = none,
  * already shifted (labels[t] is what token t predicts). Returns nll [T] in the accumulation type, 0 where unlabelled.
  * `weights` (T doubles, or NULL): gradient of the total loss by each nll, where it is known beforehand: then a recording
- * context makes the gradients in the same pass (the products of the weight's gradient go to it at once).
+ * context makes the gradients in the same pass (those of the head's weight and bias go to them at once).
  */
-hone_tensor *hone_op_linear_cross_entropy(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, const int32_t *labels,
+hone_tensor *hone_op_linear_cross_entropy(hone_ctx *ctx, hone_tensor *x, const hone_head *head, const int32_t *labels,
                                        const double *weights);
 
 #endif /* HONE_OP_OP_H */

@@ -1,6 +1,6 @@
 /*
- * How exact the vector functions are, over the whole range of floats and with every instruction set: activations and, on a
- * vocabulary of real size, cross entropy.
+ * How exact the vector functions are, over the whole range of floats and with every instruction set: activations, the hyperbolic
+ * tangent of soft caps and, on a vocabulary of real size, cross entropy.
  */
 #include "hone_test.h"
 
@@ -68,6 +68,38 @@ static void activations(void **state)
     }
 }
 
+/* With scale and cap 1, capping is the hyperbolic tangent: exact where it should be, odd, and 1 in the end. */
+static void hyperbolic_tangent(void **state)
+{
+    static float  x[SWEEP], y[SWEEP];
+    const float   special[] = { 0.0f, INFINITY, -INFINITY, 1e30f, -1e30f, 9.5f, -9.5f, 1e-30f, 1e-42f };
+    const float   wanted[] = { 0.0f, 1, -1, 1, -1, 1, -1, 1e-30f, 1e-42f };
+
+    (void)state;
+    for (hone_isa isa = 0; isa <= hone_isa_detect(); isa++) {
+        hone_kernel_table    t = table_of(isa);
+        hone_kernel_env      env = { 0 };
+        hone_cap_logits_args a = { .logits = y, .n = SWEEP, .scale = 1, .softcap = 1 };
+
+        sweep(x, 12.5f);
+        memcpy(x, special, sizeof special);
+        memcpy(y, x, sizeof x);
+        T_OK(t.fn[HONE_OP_cap_logits][HONE_PASS_FWD][HONE_TARGET_CPU][HONE_DTYPE_F32](&env, &a));
+        for (size_t i = 0; i < HONE_COUNTOF(special); i++)
+            assert_true(y[i] == wanted[i]);
+        for (int i = HONE_COUNTOF(special); i < SWEEP; i++) {
+            double want = tanh((double)x[i]);
+
+            if (!(fabs(y[i] - want) <= 4 * 0x1p-24 * fabs(want)) || fabsf(y[i]) > 1)
+                fail_msg("tanh of %.9g with %s: %.9g, should be %.9g", (double)x[i], hone_isa_name(isa), (double)y[i], want);
+        }
+        y[0] = NAN;
+        a.n = 1;
+        T_OK(t.fn[HONE_OP_cap_logits][HONE_PASS_FWD][HONE_TARGET_CPU][HONE_DTYPE_F32](&env, &a));
+        assert_true(isnan(y[0]));
+    }
+}
+
 enum { VOCAB = 151936, ROWS = 3 };
 
 static void cross_entropy_of(const hone_kernel_table *t, float *logits, const double *wide)
@@ -122,7 +154,7 @@ static void cross_entropy_of_a_large_vocabulary(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(activations), cmocka_unit_test(cross_entropy_of_a_large_vocabulary) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(activations), cmocka_unit_test(hyperbolic_tangent), cmocka_unit_test(cross_entropy_of_a_large_vocabulary) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

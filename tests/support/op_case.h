@@ -46,6 +46,7 @@ typedef struct op_case {
         hone_add_args add;
         hone_copy_columns_args copy_columns;
         hone_cross_entropy_args cross_entropy;
+        hone_cap_logits_args cap_logits;
         hone_adamw_args adamw;
         hone_square_sum_args square_sum;
     } args;

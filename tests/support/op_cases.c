@@ -438,20 +438,44 @@ static void copy_columns_cases(const each *e)
         }
 }
 
+static void cap_logits_cases(const each *e)
+{
+    static const double by[][2] = { { 0.0625, 0 }, { 0, 30 }, { 0.7, 0.5 }, { 3, 2 } };     /* scale, softcap */
+
+    for (size_t s = 0; s < HONE_COUNTOF(LENGTHS); s++)
+        for (size_t f = 0; f < HONE_COUNTOF(by); f++) {
+            op_case c = op_case_new(HONE_OP_cap_logits, s, e->seed);
+
+            snprintf(c.label, sizeof c.label, "cap_logits n %ld scale %g softcap %g", LENGTHS[s], by[f][0], by[f][1]);
+            c.args.cap_logits = (hone_cap_logits_args){ .n = LENGTHS[s], .scale = by[f][0], .softcap = by[f][1] };
+            op_case_add(&c, "logits", offsetof(hone_cap_logits_args, logits), OP_ACC, OP_ROW, LENGTHS[s], 1, "b--");
+            c.rows_field = offsetof(hone_cap_logits_args, n);
+            c.alone[HONE_PASS_FWD] = true;
+            emit(e, &c);
+        }
+}
+
 static void cross_entropy_cases(const each *e)
 {
+    static const struct { bool gradient, wide, place; double scale, softcap; } kinds[] = {
+        { true, false, false, 0, 0 }, { false, false, false, 0, 0 }, { true, true, false, 0, 0 }, { true, false, true, 0, 0 },
+        { true, false, true, 0.125, 0 }, { true, false, false, 0, 30 }, { true, false, true, 1.7, 1.5 }, { false, false, false, 0.3, 2 },
+        { true, true, true, 0.5, 30 },      /* most are saturated */
+    };
+
     for (size_t s = 0; s < HONE_COUNTOF(SIZES); s++)
-        for (int f = 0; f < 4; f++) {
+        for (size_t f = 0; f < HONE_COUNTOF(kinds); f++) {
             int64_t rows = SIZES[s][0], vocab = SIZES[s][1];
             op_case c = op_case_new(HONE_OP_cross_entropy, s, e->seed);
-            bool    gradient = f != 1, wide = f == 2 && !e->small, place = f == 3;
+            bool    gradient = kinds[f].gradient, wide = kinds[f].wide && !e->small, place = kinds[f].place;
             int     logits, labels, nll;
 
             if (too_large(e, rows, vocab))
                 continue;
-            snprintf(c.label, sizeof c.label, "cross_entropy rows %ld vocab %ld%s%s%s", rows, vocab, gradient ? " with gradient" : "",
-                     wide ? " wide" : "", place ? " in place" : "");
-            c.args.cross_entropy = (hone_cross_entropy_args){ .rows = rows, .vocab = vocab };
+            snprintf(c.label, sizeof c.label, "cross_entropy rows %ld vocab %ld scale %g softcap %g%s%s%s", rows, vocab, kinds[f].scale,
+                     kinds[f].softcap, gradient ? " with gradient" : "", wide ? " wide" : "", place ? " in place" : "");
+            c.args.cross_entropy = (hone_cross_entropy_args){ .rows = rows, .vocab = vocab, .scale = kinds[f].scale,
+                                                              .softcap = kinds[f].softcap };
             logits = op_case_add(&c, "logits", offsetof(hone_cross_entropy_args, logits), OP_ACC, OP_ROW, rows, vocab, "i--");
             labels = op_case_add(&c, "labels", offsetof(hone_cross_entropy_args, labels), OP_I32, OP_ROW, rows, 1, "i--");
             nll = op_case_add(&c, "nll", offsetof(hone_cross_entropy_args, nll), OP_ACC, OP_ROW, rows, 1, "o--");
@@ -534,6 +558,7 @@ void op_cases_each(hone_op op, bool small, uint64_t seed, void (*fn)(op_case *c,
     case HONE_OP_dropout: dropout_cases(&e); break;
     case HONE_OP_copy_columns: copy_columns_cases(&e); break;
     case HONE_OP_cross_entropy: cross_entropy_cases(&e); break;
+    case HONE_OP_cap_logits: cap_logits_cases(&e); break;
     case HONE_OP_adamw: adamw_cases(&e); break;
     case HONE_OP_square_sum: square_sum_cases(&e); break;
     default: fail_msg("no test cases for op %s", hone_op_name(op));

@@ -135,7 +135,7 @@ static void weights_known_late_give_the_same(void **state)
     T_OK(hone_tape_create(&tape));
     hone_tape_attach(ctx, tape);
     hone_scope_open(ctx);
-    nll = hone_op_linear_cross_entropy(ctx, hone_trunk_hidden(ctx, m, b, &o), m->head->value, b->labels, NULL);
+    nll = hone_op_linear_cross_entropy(ctx, hone_trunk_hidden(ctx, m, b, &o), &(hone_head){ .weight = m->head->value }, b->labels, NULL);
     T_OK(ctx->status);
     seed = hone_tensor_create(ctx->device, nll->dtype, nll->ndim, nll->dims);
     for (int64_t t = 0; t < b->tokens; t++)
