@@ -19,7 +19,8 @@ static hone_attention_args arguments(const hone_node *n)
         .q = hone_tensor_data(n->in[Q]), .k = hone_tensor_data(n->in[K]), .v = hone_tensor_data(n->in[V]),
         .cu_q = a->pack.cu_q, .cu_k = a->pack.cu_k, .sample_ids = a->pack.sample_ids, .samples = a->pack.samples,
         .heads = a->spec.heads, .kv_heads = a->spec.kv_heads, .dim = hone_tensor_cols(n->in[Q]) / a->spec.heads,
-        .v_dim = hone_tensor_cols(n->in[V]) / a->spec.kv_heads, .scale = a->spec.scale, .mask = a->spec.mask,
+        .v_dim = hone_tensor_cols(n->in[V]) / a->spec.kv_heads, .scale = a->spec.scale, .softcap = a->spec.softcap,
+        .mask = a->spec.mask,
         .dropout = { a->spec.dropout, a->dropout_key, a->spec.site },
     };
 }

@@ -178,6 +178,8 @@ typedef struct hone_attention_args {
     const int32_t *sample_ids;  /* [samples] global ids, for dropout; NULL without it */
     int64_t        samples, heads, kv_heads, dim, v_dim;
     double         scale;       /* scores = scale · q·k */
+    double         softcap;     /* > 0: scores become s = softcap · tanh(scale · q·k / softcap) before the mask (Gemma 2, Gemma
+                                 * Team 2024); their gradient takes the factor 1 - (s/softcap)². 0: none */
     hone_mask      mask;
     hone_dropout   dropout;     /* on the probabilities; position = the query's position in its sample */
     /* No buffer grows with the square of a sample's length. A sample's bits depend on that sample alone. */

@@ -53,6 +53,7 @@ typedef struct hone_attention_pack {
 typedef struct hone_attention_spec {
     int64_t   heads, kv_heads;
     double    scale;
+    double    softcap;              /* scores become softcap · tanh(scale · q·k / softcap) before the mask; 0 = none */
     hone_mask mask;
     float     dropout;              /* on probabilities, while the context trains */
     uint32_t  site;                 /* names this dropout */

@@ -22,13 +22,14 @@ typedef struct shape {
     bool           noncausal;
     int            window;
     float          dropout;
+    double         softcap;
     bool           bf16;
 } shape;
 
-#define SHAPE_FORMAT "(samples %d, first %d/%d, heads %d/%d, dim %d/%d, window %d, dropout %g, bf16 %d)"
+#define SHAPE_FORMAT "(samples %d, first %d/%d, heads %d/%d, dim %d/%d, window %d, dropout %g, cap %g, bf16 %d)"
 #define SHAPE_VALUES(s)                                                                                              \
     (s)->samples, (s)->n_q[0], (s)->n_k[0], (s)->heads, (s)->kv_heads, (s)->dim, (s)->v_dim, (s)->window,           \
-        (double)(s)->dropout, (s)->bf16
+        (double)(s)->dropout, (s)->softcap, (s)->bf16
 
 /* Inputs of one attention, as floats (already rounded to bf16 where that is asked). */
 typedef struct problem {
@@ -160,7 +161,7 @@ static result run(const hone_kernel_table *t, const problem *p, int threads)
                               nan_memory(p->n_k * e), nan_memory(p->n_v * e) };
     hone_attention_args a = { .q = q, .k = k, .v = v, .out = r.out, .lse = r.lse, .cu_q = p->cu_q, .cu_k = p->cu_k,
                               .samples = p->s.samples, .heads = p->s.heads, .kv_heads = p->s.kv_heads, .dim = p->s.dim,
-                              .v_dim = p->s.v_dim, .scale = 1 / sqrt(p->s.dim),
+                              .v_dim = p->s.v_dim, .scale = 1 / sqrt(p->s.dim), .softcap = p->s.softcap,
                               .mask = { !p->s.noncausal, p->s.window } };
 
     if (p->s.dropout > 0) {
@@ -210,13 +211,14 @@ static void expect_row(const expected *e, const problem *p, const void *out, int
     int          kv = head / (s->heads / s->kv_heads), position = i + n_k - n_q;
     size_t       at = (size_t)((p->cu_q[sample] + i) * s->heads + head);
     const float *q = p->q + at * (size_t)s->dim, *dout = p->dout + at * (size_t)s->v_dim;
-    double       scale = 1 / sqrt(s->dim), sum = 0, max = -INFINITY, big_d = 0, *score = doubles((size_t)n_k + 1);
+    double       scale = 1 / sqrt(s->dim), sum = 0, max = -INFINITY, big_d = 0, cap = s->softcap, *score = doubles((size_t)n_k + 1);
 
     for (int j = 0; j < n_k; j++) {
         const float *k = p->k + ((p->cu_k[sample] + j) * s->kv_heads + kv) * s->dim;
 
         for (int d = 0; d < s->dim; d++)
             score[j] += scale * (double)q[d] * (double)k[d];
+        score[j] = cap > 0 ? cap * tanh(score[j] / cap) : score[j];
         if ((!s->noncausal && j > position) || (s->window && j <= position - s->window))
             score[j] = -INFINITY;
         max = fmax(max, score[j]);
@@ -240,7 +242,7 @@ static void expect_row(const expected *e, const problem *p, const void *out, int
             e->dv[row * (size_t)s->v_dim + (size_t)d] += probability * keep * (double)dout[d];
             dp += keep * (double)dout[d] * v;
         }
-        ds = probability * (dp - big_d) * scale;
+        ds = probability * (dp - big_d) * scale * (cap > 0 ? 1 - score[j] / cap * (score[j] / cap) : 1);
         for (int d = 0; d < s->dim; d++) {
             e->dq[at * (size_t)s->dim + (size_t)d] += ds * (double)p->k[row * (size_t)s->dim + (size_t)d];
             e->dk[row * (size_t)s->dim + (size_t)d] += ds * (double)q[d];
@@ -363,6 +365,13 @@ static void shapes(const hone_kernel_table *t, const char *isa)
         { 2, { 130, 66 }, { 0 }, 6, 2, 32, 32, .dropout = 0.1f },
         { 2, { 130, 66 }, { 0 }, 3, 3, 15, 9, .dropout = 0.5f, .window = 40 },
         { 2, { 10, 66 }, { 77, 66 }, 2, 2, 15, 9, .dropout = 0.9f },
+        { 2, { 130, 65 }, { 0 }, 4, 2, 33, 33, .softcap = 0.2 },                /* nearly all scores saturate */
+        { 2, { 130, 65 }, { 0 }, 4, 2, 33, 33, .softcap = 2 },
+        { 2, { 130, 65 }, { 0 }, 4, 2, 33, 33, .softcap = 1e3 },                /* nearly linear */
+        { 2, { 200, 65 }, { 0 }, 6, 2, 16, 24, .softcap = 1, .window = 64 },
+        { 3, { 1, 7, 65 }, { 100, 70, 130 }, 4, 2, 16, 24, .softcap = 3 },
+        { 2, { 65, 9 }, { 130, 9 }, 4, 2, 20, 12, .softcap = 1.5, .noncausal = true, .window = 3 },
+        { 2, { 130, 66 }, { 0 }, 3, 3, 15, 9, .softcap = 2, .dropout = 0.5f, .window = 40 },
     };
 
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++)
@@ -397,9 +406,9 @@ static void takes_empty_samples(void **state)
 /* A sample of a pack has the bits it has alone. */
 static void packs(const hone_kernel_table *t, const char *isa)
 {
-    for (int bf16 = 0; bf16 < 2; bf16++) {
+    for (int c = 0; c < 4; c++) {
         shape   s = { 5, { 63, 1, 130, 65, 2 }, { 63, 64, 0, 100, 2 }, 6, 2, 24, 20, .window = 70, .dropout = 0.2f,
-                      .bf16 = bf16 };
+                      .softcap = c & 2 ? 1.5 : 0, .bf16 = c & 1 };
         problem p;
         result  pack;
         size_t  e;
@@ -446,8 +455,9 @@ static void pack_equals_alone(void **state)
 /* Queries in one call, or the last few over the same keys, or one at a time as a chat does: same bits. */
 static void decodes(const hone_kernel_table *t, const char *isa)
 {
-    for (int c = 0; c < 4; c++) {
-        shape   s = { 1, { 150 }, { 0 }, 7, 1, 24, 20, .window = c & 1 ? 70 : 0, .bf16 = c >> 1 };
+    for (int c = 0; c < 6; c++) {
+        shape   s = { 1, { 150 }, { 0 }, 7, 1, 24, 20, .window = c & 1 ? 70 : 0, .softcap = c >= 4 ? 1.5 : 0,
+                      .bf16 = c == 2 || c == 3 };
         problem p;
         result  all;
         size_t  e;
@@ -474,8 +484,8 @@ static void decodes(const hone_kernel_table *t, const char *isa)
             r = run(t, &part, 1);
             if (memcmp(r.out, (char *)all.out + row * (size_t)s.v_dim * e, part.n_out * e) ||
                 memcmp(r.lse, (char *)all.lse + row * 4, part.n_lse * 4))
-                fail_msg("%s: queries %d to %d alone have other bits than in the whole (window %d, bf16 %d)", isa,
-                         first, first + n - 1, s.window, s.bf16);
+                fail_msg("%s: queries %d to %d alone have other bits than in the whole (window %d, cap %g, bf16 %d)",
+                         isa, first, first + n - 1, s.window, s.softcap, s.bf16);
             result_free(&r);
         }
         result_free(&all);
@@ -525,6 +535,43 @@ static void survives_extremes(void **state)
     for_each_isa(extremes);
 }
 
+/* With one key and scale, cap and key 1, the log-sum-exp is tanh(q); with D = 0, dout = v = 1 moreover dq = 1 - tanh²(q). */
+static void tangents(const hone_kernel_table *t, const char *isa)
+{
+    enum { N = 3000 };
+    static float        q[N], out[N], lse[N], dout[N], dq[N];
+    float               one = 1, dk, dv;
+    int32_t             cu_q[2] = { 0, N }, cu_k[2] = { 0, 1 };
+    hone_attention_args a = { .q = q, .k = &one, .v = &one, .out = out, .lse = lse, .dout = dout, .dq = dq, .dk = &dk, .dv = &dv,
+                              .cu_q = cu_q, .cu_k = cu_k, .samples = 1, .heads = 1, .kv_heads = 1, .dim = 1, .v_dim = 1,
+                              .scale = 1, .softcap = 1 };
+    problem             p = { .s = { .samples = 1 } };
+
+    for (int i = 0; i < N; i++) {
+        q[i] = (float)ldexp(i % 2 ? -1 : 1, -100) * (float)pow(2, 0.0351 * i);      /* 2^-100 to 2^5 */
+        dout[i] = 1;
+    }
+    q[0] = 3e38f;
+    q[1] = -3e38f;
+    run_pass(t, HONE_PASS_FWD, &p, 1, &a);
+    memset(out, 0, sizeof out);
+    run_pass(t, HONE_PASS_BWD, &p, 1, &a);
+    for (int i = 0; i < N; i++) {
+        double want = tanh((double)q[i]), slope = 1 / cosh((double)q[i]) / cosh((double)q[i]);
+
+        if (!(fabs(lse[i] - want) <= 4 * 0x1p-24 * fabs(want)))
+            fail_msg("%s: tanh of %.9g is %.9g, wanted %.9g", isa, (double)q[i], (double)lse[i], want);
+        if (!(fabs(dq[i] - slope) <= 10 * 0x1p-24 * slope + 3e-17))
+            fail_msg("%s: the slope of tanh at %.9g is %.9g, wanted %.9g", isa, (double)q[i], (double)dq[i], slope);
+    }
+}
+
+static void soft_cap_is_exact(void **state)
+{
+    (void)state;
+    for_each_isa(tangents);
+}
+
 static void *no_scratch(void *arg, size_t bytes)
 {
     (void)arg;
@@ -558,7 +605,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_plain_loops),        cmocka_unit_test(takes_empty_samples),
         cmocka_unit_test(pack_equals_alone),         cmocka_unit_test(decoding_equals_the_whole),
-        cmocka_unit_test(survives_extremes),         cmocka_unit_test(reports_no_memory),
+        cmocka_unit_test(survives_extremes),         cmocka_unit_test(soft_cap_is_exact),
+        cmocka_unit_test(reports_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

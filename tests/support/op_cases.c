@@ -252,7 +252,7 @@ static const attention_shape ATTENTION[] = {
     { 1, 1, 257, 257, 1, { 19 }, { 19 } },
 };
 
-static void attention_case(const each *e, const attention_shape *p, int flags)
+static void attention_case(const each *e, const attention_shape *p, int flags, double softcap)
 {
     op_case c = op_case_new(HONE_OP_attention, (uint64_t)(p - ATTENTION), e->seed);
     double  cu[2][5] = { { 0 }, { 0 } };
@@ -267,9 +267,9 @@ static void attention_case(const each *e, const attention_shape *p, int flags)
         longest = HONE_MAX(longest, p->n_k[s]);
     }
     c.args.attention = (hone_attention_args){ .samples = p->samples, .heads = p->heads, .kv_heads = p->kv_heads, .dim = p->dim,
-        .v_dim = p->v_dim, .scale = 1 / sqrt((double)p->dim), .mask = { causal, window }, .dropout = { drop, 77, 5 } };
-    snprintf(c.label, sizeof c.label, "attention samples %d heads %ld/%ld dim %ld/%ld n_q %ld n_k %ld%s window %d dropout %g", p->samples, p->heads,
-             p->kv_heads, p->dim, p->v_dim, p->n_q[0], p->n_k[0], causal ? " causal" : "", window, (double)drop);
+        .v_dim = p->v_dim, .scale = 1 / sqrt((double)p->dim), .softcap = softcap, .mask = { causal, window }, .dropout = { drop, 77, 5 } };
+    snprintf(c.label, sizeof c.label, "attention samples %d heads %ld/%ld dim %ld/%ld n_q %ld n_k %ld%s window %d dropout %g cap %g", p->samples,
+             p->heads, p->kv_heads, p->dim, p->v_dim, p->n_q[0], p->n_k[0], causal ? " causal" : "", window, (double)drop, softcap);
     {
         static const size_t field[] = { offsetof(hone_attention_args, q), offsetof(hone_attention_args, k), offsetof(hone_attention_args, v),
             offsetof(hone_attention_args, out), offsetof(hone_attention_args, lse), offsetof(hone_attention_args, dout),
@@ -306,10 +306,14 @@ static void attention_case(const each *e, const attention_shape *p, int flags)
 
 static void attention_cases(const each *e)
 {
+    static const double caps[] = { 0.4, 50, 1.5 };      /* scores are near 1: most saturate, hardly any, some */
+
     for (size_t s = 0; s < HONE_COUNTOF(ATTENTION); s++)
         for (int flags = 0; flags < 5; flags++)
-            if ((!e->small || s < 5) && (s < 8 || flags % 2 == 1 || s == 9))
-                attention_case(e, &ATTENTION[s], flags);
+            if ((!e->small || s < 5) && (s < 8 || flags % 2 == 1 || s == 9)) {
+                attention_case(e, &ATTENTION[s], flags, 0);
+                attention_case(e, &ATTENTION[s], flags, caps[((int)s + flags) % 3]);
+            }
 }
 
 /* ---- element by element */

@@ -112,6 +112,8 @@ static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t
                      int64_t k0)
 {
     const hone_attention_args *a = r->a;
+    bool                       capped = a->softcap > 0;
+    float                      scale = capped ? 1.0f : (float)a->scale;
     int64_t                    next = k0 + KEYS;
 
     for (int64_t row = 0; row < rows; row += MR) {
@@ -134,14 +136,15 @@ static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t
             int    row_lo, row_hi;
 
             clip(&row_lo, &row_hi, m->lo[row + i], m->hi[row + i], k0);
+            if (capped && row_lo < row_hi)
+                row_softcap(p, NULL, a, v0 * VF_LANES, v1 * VF_LANES);
             if (row_lo == 0 && row_hi == KEYS)
-                softmax_whole(m, row + i, p, (float)a->scale);
+                softmax_whole(m, row + i, p, scale);
             else
-                softmax_part(m, row + i, p, row_lo, row_hi, v0, v1, (float)a->scale);
+                softmax_part(m, row + i, p, row_lo, row_hi, v0, v1, scale);
             if (a->dropout.p > 0 && row_lo < row_hi) {
                 tile_dropout(m->keep, r, s, kv * r->group + (row + i) % r->group, query + (row + i) / r->group, k0);
-                for (int j = v0 * VF_LANES; j < v1 * VF_LANES; j += VF_LANES)
-                    vf_store_full(p + j, vf_load_full(p + j) * vf_load_full(m->keep + j));
+                row_multiply(p, m->keep, v0 * VF_LANES, v1 * VF_LANES);
             }
         }
         product_run((product){ .c = m->out + row * r->ldv, .ldc = r->ldv, .a = m->p + lo, .rs = KEYS, .ks = 1,
