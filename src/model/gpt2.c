@@ -26,7 +26,7 @@ static hone_tensor *embed(hone_ctx *ctx, const hone_model *m, hone_batch *batch)
     hone_tensor *tokens = hone_op_embedding(ctx, g->wte->value, batch->ids, batch->tokens);
     hone_tensor *places = hone_op_embedding(ctx, g->wpe->value, batch->positions, batch->tokens);
 
-    return hone_op_dropout(ctx, hone_op_add(ctx, tokens, places), batch->token_samples, batch->positions, g->embd_pdrop,
+    return hone_op_dropout(ctx, hone_op_add(ctx, tokens, places, 1), batch->token_samples, batch->positions, g->embd_pdrop,
                            hone_dropout_site(m->blocks, HONE_SITE_EMBED));
 }
 
@@ -37,16 +37,18 @@ static hone_tensor *project_add(hone_ctx *ctx, const gpt2 *g, const hone_linear 
     if (!ctx->training || g->resid_pdrop <= 0)
         return hone_linear_forward_add(ctx, l, x, h);
     x = hone_op_dropout(ctx, hone_linear_forward(ctx, l, x), batch->token_samples, batch->positions, g->resid_pdrop, site);
-    return hone_op_add(ctx, h, x);
+    return hone_op_add(ctx, h, x, 1);
 }
 
 static hone_tensor *block(hone_ctx *ctx, const hone_model *m, int i, hone_tensor *h, hone_batch *batch)
 {
     const gpt2       *g = m->state;
     const gpt2_block *b = &g->blocks[i];
+    int64_t           hidden = b->attention.hidden;
     hone_tensor      *qkv[3], *x;
 
-    hone_op_split(ctx, hone_linear_forward(ctx, &b->c_attn, hone_norm_forward(ctx, &b->ln_1, h)), 3, qkv);
+    hone_op_split(ctx, hone_linear_forward(ctx, &b->c_attn, hone_norm_forward(ctx, &b->ln_1, h)), 1,
+                  (int64_t[]){ hidden, hidden, hidden }, 3, qkv);
     x = hone_attend(ctx, &b->attention, qkv[0], qkv[1], qkv[2], batch);
     h = project_add(ctx, g, &b->attn_proj, x, h, batch, hone_dropout_site(i, HONE_SITE_ATTENTION_OUT));
     x = hone_op_activation(ctx, hone_linear_forward(ctx, &b->c_fc, hone_norm_forward(ctx, &b->ln_2, h)), g->act);

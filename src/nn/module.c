@@ -122,9 +122,11 @@ void hone_build_layer_norm(hone_builder *b, hone_norm *out, const char *name, in
 
 hone_tensor *hone_norm_forward(hone_ctx *ctx, const hone_norm *n, hone_tensor *x)
 {
+    int64_t dim = n->weight->value->dims[0];
+
     if (n->rms)
-        return hone_op_rms_norm(ctx, x, n->weight->value, n->eps, 0);
-    return hone_op_layer_norm(ctx, x, n->weight->value, n->bias ? n->bias->value : NULL, n->eps);
+        return hone_op_rms_norm(ctx, x, n->weight->value, dim, n->eps, 0);
+    return hone_op_layer_norm(ctx, x, n->weight->value, n->bias ? n->bias->value : NULL, dim, n->eps);
 }
 
 hone_param *hone_build_embedding(hone_builder *b, const char *name, int64_t rows, int64_t dim)

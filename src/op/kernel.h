@@ -30,7 +30,10 @@
     X(attention)        /* F B   over packed samples */                                     \
     X(activation)       /* F B   y = f(x) */                                                \
     X(glu)              /* F B   y = f(gate) · up */                                        \
-    X(add)              /* F     y = a + b */                                               \
+    X(xielu)            /* F B   (B gives dx and the gradients of both parameters) */       \
+    X(add)              /* F     y = a + factor · b */                                      \
+    X(scale)            /* F     y = factor · x */                                          \
+    X(clamp)            /* F B   y = x within [-limit, limit] */                            \
     X(dropout)          /* F     (the backward is the same mask on dy) */                   \
     X(copy_columns)     /* F     columns of a matrix into another's (split, join) */        \
     X(cross_entropy)    /* F     negative log-likelihoods of rows of logits, and gradient */\
@@ -104,22 +107,26 @@ typedef struct hone_linear_args {
 } hone_linear_args;
 
 /* ---- norms: y = (x - mean?) · rstd · (w + w_offset) + b? -------------------------------------------------------------- */
+/* A row is what one norm runs over: several make a token when each head has its own. Row r uses row r % groups of w and bias. */
 typedef struct hone_norm_args {
     const void *x;              /* [rows, dim] */
-    const void *w;              /* [dim] or NULL (= 1) */
-    const void *bias;           /* [dim] or NULL; layer_norm only */
+    const void *w;              /* [groups, dim], or NULL: then the factor is 1, whatever w_offset */
+    const void *bias;           /* [groups, dim] or NULL; layer_norm only */
     void       *y;              /* [rows, dim]; FWD */
     void       *mean;           /* acc [rows]; layer_norm: FWD writes, BWD reads; NULL for rms_norm */
     void       *rstd;           /* acc [rows]; FWD writes, BWD reads */
     const void *dy;             /* [rows, dim]; BWD */
     void       *dx;             /* [rows, dim]; BWD */
-    void       *dw, *dbias;     /* acc [dim] or NULL; BWD */
+    void       *dw, *dbias;     /* acc [groups, dim] or NULL; BWD */
     int64_t     rows, dim;
+    int64_t     groups;         /* 0 counts as 1; rows is a multiple */
     double      eps;
     float       w_offset;       /* Gemma stores w - 1 */
     bool        accumulate_dx;  /* dx += … */
     bool        accumulate_dw;  /* dw += …, dbias += … */
 } hone_norm_args;
+
+static inline int64_t hone_norm_groups(const hone_norm_args *a) { return a->groups > 0 ? a->groups : 1; }
 
 /* ---- rope: rotate the first rot_dim elements of each head, copy the rest ---------------------------------------------- */
 typedef struct hone_rope_args {
@@ -186,7 +193,11 @@ typedef struct hone_attention_args {
 } hone_attention_args;
 
 /* ---- activations --------------------------------------------------------------------------------------------------------- */
-typedef enum hone_act { HONE_ACT_SILU, HONE_ACT_GELU_ERF, HONE_ACT_GELU_TANH, HONE_ACT_RELU, HONE_ACT_COUNT } hone_act;
+typedef enum hone_act {
+    HONE_ACT_SILU, HONE_ACT_GELU_ERF, HONE_ACT_GELU_TANH, HONE_ACT_RELU,
+    HONE_ACT_RELU2,             /* relu(x)² (So et al. 2021) */
+    HONE_ACT_COUNT
+} hone_act;
 
 typedef struct hone_activation_args {
     hone_act    act;
@@ -207,12 +218,46 @@ typedef struct hone_glu_args {
     int64_t     rows, dim;
 } hone_glu_args;
 
+/* xIELU (Huang & Schlag 2024, arXiv 2411.13010), with a_p = softplus(alpha_p), a_n = beta + softplus(alpha_n):
+ *     x > 0   a_p x² + beta x
+ *     else    a_n (expm1(min(x, eps)) - x) + beta x     (below 0 and above eps the slope has no exponential: beta - a_n) */
+#define HONE_XIELU_BETA 0.5
+#define HONE_XIELU_EPS  (-1e-6)
+
+typedef struct hone_xielu_args {
+    const void *x;              /* [n] */
+    const void *alpha_p, *alpha_n; /* [1] */
+    void       *y;              /* [n]; FWD; may be x */
+    const void *dy;             /* [n]; BWD */
+    void       *dx;             /* [n]; BWD; may be dy */
+    void       *dalpha_p, *dalpha_n; /* acc [1] or NULL; BWD: sums over all elements, in an order that depends on n alone */
+    int64_t     n;
+    bool        accumulate;     /* dalpha_p += …, dalpha_n += … */
+} hone_xielu_args;
+
 /* ---- small ones ------------------------------------------------------------------------------------------------------------ */
 typedef struct hone_add_args {
     const void *a, *b;          /* [n] */
     void       *y;              /* [n]; may be a or b */
     int64_t     n;
+    double      factor;         /* y = a + factor · b */
 } hone_add_args;
+
+typedef struct hone_scale_args {
+    const void *x;              /* [n] */
+    void       *y;              /* [n]; may be x */
+    int64_t     n;
+    double      factor;
+} hone_scale_args;
+
+typedef struct hone_clamp_args {
+    const void *x;              /* [n] */
+    void       *y;              /* [n]; FWD; may be x */
+    const void *dy;             /* [n]; BWD */
+    void       *dx;             /* [n]; BWD: dy where x is within the limits or at one, else 0; may be dy */
+    int64_t     n;
+    double      limit;          /* > 0; rounded to the dtype first */
+} hone_clamp_args;
 
 typedef struct hone_copy_columns_args {
     const void *x;              /* [rows, cols] with row stride x_ld (in elements) */

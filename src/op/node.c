@@ -139,17 +139,31 @@ hone_tensor *hone_grad_target(hone_ctx *ctx, hone_tensor *t, bool *accumulate)
 
 hone_status hone_grad_add(hone_ctx *ctx, hone_tensor *t, hone_tensor *g)
 {
-    hone_add_args args;
+    if (!t->requires_grad)
+        return HONE_OK;
+    if (t->grad)
+        return hone_grad_add_scaled(ctx, t, g, 1);
+    t->grad = hone_tensor_retain(g);
+    return HONE_OK;
+}
+
+hone_status hone_grad_add_scaled(hone_ctx *ctx, hone_tensor *t, hone_tensor *g, double factor)
+{
+    hone_scale_args scale = { .x = hone_tensor_data(g), .n = hone_tensor_numel(g), .factor = factor };
+    hone_add_args   add = { .b = hone_tensor_data(g), .n = hone_tensor_numel(g), .factor = factor };
 
     if (!t->requires_grad)
         return HONE_OK;
     if (!t->grad) {
-        t->grad = hone_tensor_retain(g);
-        return HONE_OK;
+        t->grad = hone_tensor_create(ctx->device, t->dtype, t->ndim, t->dims);
+        if (!t->grad)
+            return HONE_E_NOMEM;
+        scale.y = hone_tensor_data(t->grad);
+        return hone_kernel_run(ctx, HONE_OP_scale, HONE_PASS_FWD, t->dtype, &scale, 0);
     }
     HONE_TRY(unshare(ctx, t));
-    args = (hone_add_args){ hone_tensor_data(t->grad), hone_tensor_data(g), hone_tensor_data(t->grad), hone_tensor_numel(g) };
-    return hone_kernel_run(ctx, HONE_OP_add, HONE_PASS_FWD, t->dtype, &args, 0);
+    add.a = add.y = hone_tensor_data(t->grad);
+    return hone_kernel_run(ctx, HONE_OP_add, HONE_PASS_FWD, t->dtype, &add, 0);
 }
 
 void *hone_param_grad_target(hone_tensor *leaf, bool *accumulate)

@@ -62,6 +62,8 @@ hone_tensor *hone_node_output_like(hone_ctx *ctx, hone_node *n, int i, const hon
 hone_tensor *hone_grad_target(hone_ctx *ctx, hone_tensor *t, bool *accumulate);
 /* Add `g` (borrowed, same shape) to the gradient of `t`; the first one is shared, not copied. */
 hone_status  hone_grad_add(hone_ctx *ctx, hone_tensor *t, hone_tensor *g) HONE_MUST_CHECK;
+/* Add factor · `g`. */
+hone_status  hone_grad_add_scaled(hone_ctx *ctx, hone_tensor *t, hone_tensor *g, double factor) HONE_MUST_CHECK;
 /* Where to write the gradient of a parameter (accumulation type), or NULL if it is not trained. */
 void        *hone_param_grad_target(hone_tensor *leaf, bool *accumulate);
 

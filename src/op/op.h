@@ -33,11 +33,12 @@ typedef struct hone_head {
 /* x [.., K] -> logits [rows, V] in the accumulation type. Has no backward: for generation and comparison. */
 hone_tensor *hone_op_logits(hone_ctx *ctx, hone_tensor *x, const hone_head *head);
 
-/* x [.., n·D], w [D]: each run of D elements x / sqrt(mean(x²) + eps) · (w + w_offset)  (Zhang & Sennrich 2019); n > 1 norms
- * each head. */
-hone_tensor *hone_op_rms_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, double eps, float w_offset);
-/* x [.., D], w [D], bias [D] or NULL  (Ba et al. 2016). */
-hone_tensor *hone_op_layer_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, double eps);
+/* x [.., n·dim]: each run of `dim` elements x / sqrt(mean(x²) + eps) · (w + w_offset)  (Zhang & Sennrich 2019). w [dim] for all
+ * runs, or [G, dim] (G divides n): run r of a row uses w[r % G]; NULL = no weight, a factor of 1. n > 1 norms each head. */
+hone_tensor *hone_op_rms_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, int64_t dim, double eps, float w_offset);
+/* The same with (x - mean) / sqrt(variance + eps) · w + bias  (Ba et al. 2016); bias has the shape of w, or is NULL (as it must
+ * be without w). */
+hone_tensor *hone_op_layer_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, int64_t dim, double eps);
 
 /* x [T, heads·D]; cos and sin [T, rot_dim/2] f32 on the device, alive as long as the tape (Su et al. 2021). */
 hone_tensor *hone_op_rope(hone_ctx *ctx, hone_tensor *x, int64_t heads, const hone_tensor *cos, const hone_tensor *sin,
@@ -66,13 +67,23 @@ hone_tensor *hone_op_attention(hone_ctx *ctx, hone_tensor *q, hone_tensor *k, ho
 hone_tensor *hone_op_activation(hone_ctx *ctx, hone_tensor *x, hone_act act);
 /* act(gate) · up, both [.., F]. */
 hone_tensor *hone_op_glu(hone_ctx *ctx, hone_tensor *gate, hone_tensor *up, hone_act act);
-hone_tensor *hone_op_add(hone_ctx *ctx, hone_tensor *a, hone_tensor *b);
+/* The same where gate and up are one matrix: x [T, 2F] = [gate | up] -> [T, F]. */
+hone_tensor *hone_op_glu_fused(hone_ctx *ctx, hone_tensor *x, hone_act act);
+/* xIELU with the parameters alpha_p and alpha_n [1]; formula in op/kernel.h. */
+hone_tensor *hone_op_xielu(hone_ctx *ctx, hone_tensor *x, hone_tensor *alpha_p, hone_tensor *alpha_n);
+/* a + factor · b, in the accumulation type and rounded once. */
+hone_tensor *hone_op_add(hone_ctx *ctx, hone_tensor *a, hone_tensor *b, double factor);
+/* factor · x. */
+hone_tensor *hone_op_scale(hone_ctx *ctx, hone_tensor *x, double factor);
+/* x cut to [-limit, limit]; the gradient passes within and at the limits. */
+hone_tensor *hone_op_clamp(hone_ctx *ctx, hone_tensor *x, double limit);
 /* x [T, D]; sample_ids and positions [T]. Off (returns x) unless the context trains and p > 0. */
 hone_tensor *hone_op_dropout(hone_ctx *ctx, hone_tensor *x, const int32_t *sample_ids, const int32_t *positions, float p,
                              uint32_t site);
 
-/* x [T, n·D] -> n tensors [T, D], copies. */
-void         hone_op_split(hone_ctx *ctx, hone_tensor *x, int n, hone_tensor **parts);
+/* x [T, groups·Σ widths], each group [part 0 | part 1 | ..] -> n tensors parts[i] [T, groups·widths[i]], copies. At most
+ * HONE_NODE_MAX_OUT (op/node.h) parts. */
+void         hone_op_split(hone_ctx *ctx, hone_tensor *x, int64_t groups, const int64_t *widths, int n, hone_tensor **parts);
 
 /*
  * Head and loss in one, in chunks of tokens: no buffer of T × V. x [T, K]; labels [T] on the host, −100 = none,

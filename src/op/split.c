@@ -1,33 +1,39 @@
 #include "op/node.h"
 #include "op/op.h"
 
-typedef struct attrs { int parts; } attrs;
+#include <string.h>
 
-/* Copy between column block `i` of the wide matrix and a narrow one. */
-static hone_status copy_block(hone_ctx *ctx, hone_tensor *wide, hone_tensor *narrow, int i, bool to_wide)
+/* Seen as [rows · groups, width], the wide matrix holds the parts as blocks of columns. */
+typedef struct attrs { int64_t groups, width, widths[HONE_NODE_MAX_OUT]; } attrs;
+
+/* Copy between column block `i` of the wide matrix and part `i`. */
+static hone_status copy_part(hone_ctx *ctx, const attrs *a, hone_tensor *wide, hone_tensor *part, int i, bool to_wide)
 {
-    int64_t cols = hone_tensor_cols(narrow), ld = hone_tensor_cols(wide);
-    char   *block = (char *)hone_tensor_data(wide) + (size_t)(i * cols) * hone_dtype_bytes(wide->dtype);
-    hone_copy_columns_args args = { .x = to_wide ? hone_tensor_data(narrow) : block,
-                                    .y = to_wide ? block : hone_tensor_data(narrow), .rows = hone_tensor_rows(wide),
-                                    .cols = cols, .x_ld = to_wide ? cols : ld, .y_ld = to_wide ? ld : cols };
+    int64_t cols = a->widths[i], before = 0;
+    char   *block;
 
-    return hone_kernel_run(ctx, HONE_OP_copy_columns, HONE_PASS_FWD, wide->dtype, &args, 0);
+    for (int k = 0; k < i; k++)
+        before += a->widths[k];
+    block = (char *)hone_tensor_data(wide) + (size_t)before * hone_dtype_bytes(wide->dtype);
+    return hone_kernel_run(ctx, HONE_OP_copy_columns, HONE_PASS_FWD, wide->dtype,
+        &(hone_copy_columns_args){ .x = to_wide ? hone_tensor_data(part) : block, .y = to_wide ? block : hone_tensor_data(part),
+            .rows = hone_tensor_rows(wide) * a->groups, .cols = cols, .x_ld = to_wide ? cols : a->width,
+            .y_ld = to_wide ? a->width : cols }, 0);
 }
 
 static hone_status forward(hone_ctx *ctx, hone_node *n)
 {
     hone_tensor *x = n->in[0];
-    int          parts = HONE_ATTRS(attrs, n)->parts;
+    const attrs *a = HONE_ATTRS(attrs, n);
 
-    HONE_CHECK(hone_tensor_cols(x) % parts == 0, HONE_E_SHAPE, "%lld columns do not split into %d equal parts",
-               (long long)hone_tensor_cols(x), parts);
-    for (int i = 0; i < parts; i++) {
-        hone_tensor *y = hone_node_output(ctx, n, i, x->dtype, 2, (int64_t[]){ x->dims[0], hone_tensor_cols(x) / parts });
+    HONE_CHECK(hone_tensor_cols(x) == a->groups * a->width, HONE_E_SHAPE, "%lld columns do not split into %lld groups of %lld",
+               (long long)hone_tensor_cols(x), (long long)a->groups, (long long)a->width);
+    for (int i = 0; i < n->n_out; i++) {
+        hone_tensor *y = hone_node_output(ctx, n, i, x->dtype, 2, (int64_t[]){ hone_tensor_rows(x), a->groups * a->widths[i] });
 
         if (!y)
             return HONE_E_NOMEM;
-        HONE_TRY(copy_block(ctx, x, y, i, false));
+        HONE_TRY(copy_part(ctx, a, x, y, i, false));
     }
     return HONE_OK;
 }
@@ -39,7 +45,7 @@ static hone_status backward(hone_ctx *ctx, hone_node *n)
 
     for (int i = 0; i < n->n_out && st == HONE_OK; i++) {
         if (n->out[i]->grad)
-            st = copy_block(ctx, g, n->out[i]->grad, i, true);
+            st = copy_part(ctx, HONE_ATTRS(attrs, n), g, n->out[i]->grad, i, true);
         else
             st = HONE_FAIL(HONE_E_INTERNAL, "part %d of a split got no gradient", i);
     }
@@ -51,7 +57,13 @@ static hone_status backward(hone_ctx *ctx, hone_node *n)
 
 static const hone_op_rule rule = { .name = "split", .attrs_size = sizeof(attrs), .forward = forward, .backward = backward };
 
-void hone_op_split(hone_ctx *ctx, hone_tensor *x, int n, hone_tensor **parts)
+void hone_op_split(hone_ctx *ctx, hone_tensor *x, int64_t groups, const int64_t *widths, int n, hone_tensor **parts)
 {
-    hone_node_apply(ctx, &rule, &x, 1, &(attrs){ n }, n, parts);
+    attrs a = { .groups = groups };
+
+    HONE_ASSERT(n <= HONE_NODE_MAX_OUT);
+    memcpy(a.widths, widths, (size_t)n * sizeof *widths);
+    for (int i = 0; i < n; i++)
+        a.width += widths[i];
+    hone_node_apply(ctx, &rule, &x, 1, &a, n, parts);
 }

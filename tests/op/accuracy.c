@@ -65,6 +65,49 @@ static void activations(void **state)
         check_activation(&t, HONE_ACT_GELU_ERF, 10, 0);
         check_activation(&t, HONE_ACT_GELU_TANH, 6, 3);
         check_activation(&t, HONE_ACT_RELU, 0, 0);
+        check_activation(&t, HONE_ACT_RELU2, 1, 0);
+    }
+}
+
+/* In units of 2^-24 of the two terms, which may cancel; also that a negative zero and all of [eps, 0] count as below zero. */
+static void check_xielu(const hone_kernel_table *t)
+{
+    static float    x[SWEEP], y[SWEEP], dy[SWEEP], dx[SWEEP];
+    static double   wide[SWEEP], want[SWEEP], wide_dy[SWEEP], want_dx[SWEEP];
+    const float     alpha[2] = { 0.25f, -1.5f };
+    const double    wide_alpha[2] = { alpha[0], alpha[1] };
+    hone_kernel_env env = { 0 };
+    hone_xielu_args a = { .x = x, .y = y, .alpha_p = alpha, .alpha_n = alpha + 1, .dy = dy, .dx = dx, .n = SWEEP };
+    hone_xielu_args exact = { .x = wide, .y = want, .alpha_p = wide_alpha, .alpha_n = wide_alpha + 1, .dy = wide_dy,
+                              .dx = want_dx, .n = SWEEP };
+    double          bend = HONE_XIELU_BETA + log1p(exp(wide_alpha[1]));
+
+    sweep(x, 200);
+    for (int i = 0; i < SWEEP; i++) {
+        wide[i] = x[i];
+        wide_dy[i] = dy[i] = 1;
+    }
+    T_OK(t->fn[HONE_OP_xielu][HONE_PASS_FWD][HONE_TARGET_CPU][HONE_DTYPE_F32](&env, &a));
+    T_OK(t->fn[HONE_OP_xielu][HONE_PASS_FWD][HONE_TARGET_REF][HONE_DTYPE_F64](&env, &exact));
+    T_OK(t->fn[HONE_OP_xielu][HONE_PASS_BWD][HONE_TARGET_CPU][HONE_DTYPE_F32](&env, &a));
+    T_OK(t->fn[HONE_OP_xielu][HONE_PASS_BWD][HONE_TARGET_REF][HONE_DTYPE_F64](&env, &exact));
+    for (int i = 0; i < SWEEP; i++) {
+        double line = HONE_XIELU_BETA * fabs(wide[i]), slope = wide[i] > 0 ? 0 : bend + HONE_XIELU_BETA;
+
+        if (!(fabs(y[i] - want[i]) <= 6 * 0x1p-24 * (fabs(want[i]) + line) + 0x1p-125))
+            fail_msg("xielu at %.9g: %.9g, should be %.9g", wide[i], (double)y[i], want[i]);
+        if (!(fabs(dx[i] - want_dx[i]) <= 6 * 0x1p-24 * (fabs(want_dx[i]) + slope)))
+            fail_msg("slope of xielu at %.9g: %.9g, should be %.9g", wide[i], (double)dx[i], want_dx[i]);
+    }
+}
+
+static void xielu(void **state)
+{
+    (void)state;
+    for (hone_isa isa = 0; isa <= hone_isa_detect(); isa++) {
+        hone_kernel_table t = table_of(isa);
+
+        check_xielu(&t);
     }
 }
 
@@ -154,7 +197,10 @@ static void cross_entropy_of_a_large_vocabulary(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(activations), cmocka_unit_test(hyperbolic_tangent), cmocka_unit_test(cross_entropy_of_a_large_vocabulary) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(activations), cmocka_unit_test(xielu), cmocka_unit_test(hyperbolic_tangent),
+        cmocka_unit_test(cross_entropy_of_a_large_vocabulary),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

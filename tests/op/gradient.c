@@ -81,13 +81,15 @@ static void check_gradient(op_case *c, int input, const double *got)
     }
 }
 
-/* Smooth functions only: keep away from the corner of relu. */
+/* Smooth functions only: keep away from the corners of relu, xielu and clamp. */
 static void away_from_corners(op_case *c)
 {
+    bool       bends = c->op == HONE_OP_activation || c->op == HONE_OP_glu || c->op == HONE_OP_xielu || c->op == HONE_OP_clamp;
+    double     corner = c->op == HONE_OP_clamp ? c->args.clamp.limit : 0;
     op_buffer *x = &c->buffers[0];
 
-    for (int64_t e = 0; e < x->rows * x->stride && (c->op == HONE_OP_activation || c->op == HONE_OP_glu); e++)
-        if (fabs(x->values[e]) < 0.01)
+    for (int64_t e = 0; e < x->rows * x->stride && bends; e++)
+        if (fabs(fabs(x->values[e]) - corner) < 0.01)
             x->values[e] = 0.5;
 }
 
@@ -128,6 +130,8 @@ GRADIENT_TEST(layer_norm)
 GRADIENT_TEST(attention)
 GRADIENT_TEST(activation)
 GRADIENT_TEST(glu)
+GRADIENT_TEST(xielu)
+GRADIENT_TEST(clamp)
 GRADIENT_TEST(cross_entropy)
 
 /* ---- linear ops that are their own backward */
@@ -166,14 +170,15 @@ static void check_adjoint(op_case *c, void (*flip)(op_case *c))
 static void other_way(op_case *c) { c->args.rope.inverse = !c->args.rope.inverse; }
 static void same(op_case *c) { (void)c; }
 static void rope_case(op_case *c, void *arg) { (void)arg; check_adjoint(c, other_way); }
-static void dropout_case(op_case *c, void *arg) { (void)arg; check_adjoint(c, same); }
+static void same_case(op_case *c, void *arg) { (void)arg; check_adjoint(c, same); }
 
 static void linear_ops(void **state)
 {
     (void)state;
     checked = 0;
     op_cases_each(HONE_OP_rope, true, 1, rope_case, NULL);
-    op_cases_each(HONE_OP_dropout, true, 1, dropout_case, NULL);
+    op_cases_each(HONE_OP_dropout, true, 1, same_case, NULL);
+    op_cases_each(HONE_OP_scale, true, 1, same_case, NULL);
     assert_true(checked > 100);
 }
 
@@ -197,7 +202,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(embedding), cmocka_unit_test(linear), cmocka_unit_test(rms_norm), cmocka_unit_test(layer_norm),
-        cmocka_unit_test(attention), cmocka_unit_test(activation), cmocka_unit_test(glu), cmocka_unit_test(cross_entropy),
+        cmocka_unit_test(attention), cmocka_unit_test(activation), cmocka_unit_test(glu), cmocka_unit_test(xielu),
+        cmocka_unit_test(clamp), cmocka_unit_test(cross_entropy),
         cmocka_unit_test(linear_ops), cmocka_unit_test(rope_turns_forward),
     };
 

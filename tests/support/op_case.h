@@ -43,7 +43,10 @@ typedef struct op_case {
         hone_attention_args attention;
         hone_activation_args activation;
         hone_glu_args glu;
+        hone_xielu_args xielu;
         hone_add_args add;
+        hone_scale_args scale;
+        hone_clamp_args clamp;
         hone_copy_columns_args copy_columns;
         hone_cross_entropy_args cross_entropy;
         hone_cap_logits_args cap_logits;

@@ -120,16 +120,16 @@ static void linear_cases(const each *e)
     }
 }
 
-static void norm_case(const each *e, hone_op op, int64_t rows, int64_t dim, int turn)
+static void norm_case(const each *e, hone_op op, int64_t rows, int64_t dim, int64_t groups, int turn)
 {
     op_case c = op_case_new(op, (uint64_t)(rows * 5003 + dim), e->seed);
     bool    centred = op == HONE_OP_layer_norm, acc_dx = turn & 1, acc_dw = turn & 2, weight = turn % 5 != 4;
     int     x, y, dy, dx;
 
-    c.args.norm = (hone_norm_args){ .rows = rows, .dim = dim, .eps = 1e-5, .w_offset = turn % 3 == 2 ? 1.0f : 0.0f,
+    c.args.norm = (hone_norm_args){ .rows = rows, .dim = dim, .groups = groups, .eps = 1e-5, .w_offset = turn % 3 == 2 ? 1.0f : 0.0f,
                                     .accumulate_dx = acc_dx, .accumulate_dw = acc_dw };
-    snprintf(c.label, sizeof c.label, "%s rows %ld dim %ld%s%s%s offset %g", hone_op_name(op), rows, dim, weight ? "" : " no w",
-             acc_dx ? " accumulate dx" : "", acc_dw ? " accumulate dw" : "", (double)c.args.norm.w_offset);
+    snprintf(c.label, sizeof c.label, "%s rows %ld dim %ld groups %ld%s%s%s offset %g", hone_op_name(op), rows, dim, groups,
+             weight ? "" : " no w", acc_dx ? " accumulate dx" : "", acc_dw ? " accumulate dw" : "", (double)c.args.norm.w_offset);
     x = op_case_add(&c, "x", offsetof(hone_norm_args, x), OP_ELEM, OP_ROW, rows, dim, "ii-");
     y = op_case_add(&c, "y", offsetof(hone_norm_args, y), OP_ELEM, OP_ROW, rows, dim, "o--");
     op_case_add(&c, "rstd", offsetof(hone_norm_args, rstd), OP_ACC, OP_ROW, rows, 1, "oi-");
@@ -141,30 +141,38 @@ static void norm_case(const each *e, hone_op op, int64_t rows, int64_t dim, int 
     if (centred)
         op_case_add(&c, "mean", offsetof(hone_norm_args, mean), OP_ACC, OP_ROW, rows, 1, "oi-");
     if (weight) {
-        int w = op_case_add(&c, "w", offsetof(hone_norm_args, w), OP_ELEM, OP_SHARED, 1, dim, "ii-");
-        int dw = op_case_add(&c, "dw", offsetof(hone_norm_args, dw), OP_ACC, OP_SHARED, 1, dim, acc_dw ? "-b-" : "-o-");
+        int w = op_case_add(&c, "w", offsetof(hone_norm_args, w), OP_ELEM, OP_SHARED, HONE_MAX(1, groups), dim, "ii-");
+        int dw = op_case_add(&c, "dw", offsetof(hone_norm_args, dw), OP_ACC, OP_SHARED, HONE_MAX(1, groups), dim, acc_dw ? "-b-" : "-o-");
 
         c.buffers[w].gradient = dw;
         c.buffers[dw].length = (double)rows + 1;
     }
     if (centred && turn % 4 != 3) {
-        int bias = op_case_add(&c, "bias", offsetof(hone_norm_args, bias), OP_ELEM, OP_SHARED, 1, dim, "i--");
-        int dbias = op_case_add(&c, "dbias", offsetof(hone_norm_args, dbias), OP_ACC, OP_SHARED, 1, dim, acc_dw ? "-b-" : "-o-");
+        int bias = op_case_add(&c, "bias", offsetof(hone_norm_args, bias), OP_ELEM, OP_SHARED, HONE_MAX(1, groups), dim, "i--");
+        int dbias = op_case_add(&c, "dbias", offsetof(hone_norm_args, dbias), OP_ACC, OP_SHARED, HONE_MAX(1, groups), dim, acc_dw ? "-b-" : "-o-");
 
         c.buffers[bias].gradient = dbias;
         c.buffers[dbias].length = (double)rows + 1;
     }
     c.rows_field = offsetof(hone_norm_args, rows);
-    c.alone[HONE_PASS_FWD] = true;
+    c.alone[HONE_PASS_FWD] = groups <= 1;               /* which weights a row takes is its place */
     emit(e, &c);
 }
 
 static void norm_cases(const each *e, hone_op op)
 {
+    static const int64_t grouped[][3] = {   /* rows of each group, dim, groups */
+        { 1, 1, 2 }, { 1, 5, 3 }, { 4, 7, 2 }, { 3, 9, 5 }, { 17, 33, 3 }, { 40, 6, 7 }, { 5, 64, 12 }, { 300, 20, 4 },
+    };
+
     for (size_t s = 0; s < HONE_COUNTOF(SIZES); s++)
         for (int turn = (int)s; turn < (int)s + 5; turn++)
             if (!too_large(e, SIZES[s][0], SIZES[s][1]))
-                norm_case(e, op, SIZES[s][0], SIZES[s][1], turn);
+                norm_case(e, op, SIZES[s][0], SIZES[s][1], turn % 2, turn);     /* groups 0 counts as 1 */
+    for (size_t s = 0; s < HONE_COUNTOF(grouped); s++)
+        for (int turn = (int)s; turn < (int)s + 5; turn++)
+            if (!too_large(e, grouped[s][0] * grouped[s][2], grouped[s][1]))
+                norm_case(e, op, grouped[s][0] * grouped[s][2], grouped[s][1], grouped[s][2], turn);
 }
 
 static void rope_cases(const each *e)
@@ -319,8 +327,8 @@ static void attention_cases(const each *e)
 /* ---- element by element */
 static const int64_t LENGTHS[] = { 1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 33, 64, 100, 127, 257, 1000, 5003 };
 
-/* Spread over the range where the function changes, with the ends and zeros. */
-static void fill_wide(op_case *c, int buffer)
+/* Spread over the range where the function changes, with the ends, up to `most`, and zeros. */
+static void fill_wide(op_case *c, int buffer, double most)
 {
     static const double special[] = { 0.0, -0.0, 20.0, -20.0, 100.0, -100.0, 1e-20, -1e-20, 1e30, -1e30, -5.5, -9.25, -13.0, 0.75, -0.75 };
     op_buffer *b = &c->buffers[buffer];
@@ -328,9 +336,12 @@ static void fill_wide(op_case *c, int buffer)
     for (int64_t i = 0; i < b->rows * b->stride; i++) {
         b->values[i] *= 3;
         if (i % 7 == 3)
-            b->values[i] = special[i / 7 % (int64_t)HONE_COUNTOF(special)];
+            b->values[i] = fmax(-most, fmin(most, special[i / 7 % (int64_t)HONE_COUNTOF(special)]));
     }
 }
+
+/* Squares stay finite in f32. */
+static double largest_argument(hone_act act) { return act == HONE_ACT_RELU2 ? 1e15 : 1e30; }
 
 static void activation_cases(const each *e)
 {
@@ -351,7 +362,7 @@ static void activation_cases(const each *e)
             c.buffers[x].gradient = dx;
             c.buffers[y].gradient = dy;
             if (!e->small)
-                fill_wide(&c, x);
+                fill_wide(&c, x, largest_argument((hone_act)(f / 2)));
             if (place) {
                 c.buffers[y].alias = x;
                 c.buffers[dx].alias = dy;
@@ -395,8 +406,102 @@ static void glu_cases(const each *e)
                 c.buffers[dup].alias = fused ? gate : up;
             }
             if (!e->small)
-                fill_wide(&c, gate);
+                fill_wide(&c, gate, largest_argument((hone_act)(f / 4)));
             c.rows_field = offsetof(hone_glu_args, rows);
+            c.alone[HONE_PASS_FWD] = c.alone[HONE_PASS_BWD] = true;
+            emit(e, &c);
+        }
+}
+
+/* Also longer than what one task does, with parameters' sums over several. */
+static void xielu_cases(const each *e)
+{
+    static const int64_t more[] = { 16384, 50021 };
+
+    for (size_t s = 0; s < HONE_COUNTOF(LENGTHS) + HONE_COUNTOF(more); s++)
+        for (int f = 0; f < 5; f++) {
+            int64_t n = s < HONE_COUNTOF(LENGTHS) ? LENGTHS[s] : more[s - HONE_COUNTOF(LENGTHS)];
+            op_case c = op_case_new(HONE_OP_xielu, s, e->seed);
+            bool    accumulate = f & 1, place = f & 2, frozen = f == 4;
+            int     x, y, dy, dx, alpha[2];
+
+            if (e->small && n > 130)
+                continue;
+            snprintf(c.label, sizeof c.label, "xielu n %ld%s%s%s", n, accumulate ? " accumulate" : "", place ? " in place" : "", frozen ? " frozen" : "");
+            c.args.xielu = (hone_xielu_args){ .n = n, .accumulate = accumulate };
+            x = op_case_add(&c, "x", offsetof(hone_xielu_args, x), OP_ELEM, OP_ROW, n, 1, "ii-");
+            y = op_case_add(&c, "y", offsetof(hone_xielu_args, y), OP_ELEM, OP_ROW, n, 1, "o--");
+            dy = op_case_add(&c, "dy", offsetof(hone_xielu_args, dy), OP_ELEM, OP_ROW, n, 1, "-i-");
+            dx = op_case_add(&c, "dx", offsetof(hone_xielu_args, dx), OP_ELEM, OP_ROW, n, 1, "-o-");
+            c.buffers[x].gradient = dx;
+            c.buffers[y].gradient = dy;
+            alpha[0] = op_case_add(&c, "alpha_p", offsetof(hone_xielu_args, alpha_p), OP_ELEM, OP_SHARED, 1, 1, "ii-");
+            alpha[1] = op_case_add(&c, "alpha_n", offsetof(hone_xielu_args, alpha_n), OP_ELEM, OP_SHARED, 1, 1, "ii-");
+            for (int k = 0; k < 2 && !frozen; k++) {
+                int d = op_case_add(&c, k ? "dalpha_n" : "dalpha_p", k ? offsetof(hone_xielu_args, dalpha_n) : offsetof(hone_xielu_args, dalpha_p),
+                                    OP_ACC, OP_SHARED, 1, 1, accumulate ? "-b-" : "-o-");
+
+                c.buffers[alpha[k]].gradient = d;
+                c.buffers[d].length = (double)n + 1;
+            }
+            if (!e->small)
+                fill_wide(&c, x, 30);                   /* the square of more would be all there is of a sum */
+            c.buffers[y].length = 4;                    /* the bend and the line may cancel */
+            if (place) {
+                c.buffers[y].alias = x;
+                c.buffers[dx].alias = dy;
+            }
+            c.rows_field = offsetof(hone_xielu_args, n);
+            c.alone[HONE_PASS_FWD] = true;
+            emit(e, &c);
+        }
+}
+
+static void scale_cases(const each *e)
+{
+    for (size_t s = 0; s < HONE_COUNTOF(LENGTHS); s++)
+        for (int place = 0; place < 2; place++) {
+            op_case c = op_case_new(HONE_OP_scale, s, e->seed);
+            int     x, y;
+
+            snprintf(c.label, sizeof c.label, "scale n %ld%s", LENGTHS[s], place ? " in place" : "");
+            c.args.scale = (hone_scale_args){ .n = LENGTHS[s], .factor = s % 2 ? 12 : -0.22 };
+            x = op_case_add(&c, "x", offsetof(hone_scale_args, x), OP_ELEM, OP_ROW, LENGTHS[s], 1, "i--");
+            y = op_case_add(&c, "y", offsetof(hone_scale_args, y), OP_ELEM, OP_ROW, LENGTHS[s], 1, "o--");
+            if (place)
+                c.buffers[y].alias = x;
+            c.rows_field = offsetof(hone_scale_args, n);
+            c.alone[HONE_PASS_FWD] = true;
+            emit(e, &c);
+        }
+}
+
+static void clamp_cases(const each *e)
+{
+    for (size_t s = 0; s < HONE_COUNTOF(LENGTHS); s++)
+        for (int f = 0; f < 4; f++) {
+            op_case c = op_case_new(HONE_OP_clamp, s, e->seed);
+            double  limit = f & 2 ? 1.001 : 0.75;       /* the first is between two numbers of bf16 */
+            bool    place = f & 1;
+            int     x, y, dy, dx;
+
+            if (e->small && LENGTHS[s] > 130)
+                continue;
+            snprintf(c.label, sizeof c.label, "clamp to %g n %ld%s", limit, LENGTHS[s], place ? " in place" : "");
+            c.args.clamp = (hone_clamp_args){ .n = LENGTHS[s], .limit = limit };
+            x = op_case_add(&c, "x", offsetof(hone_clamp_args, x), OP_ELEM, OP_ROW, LENGTHS[s], 1, "ii-");
+            y = op_case_add(&c, "y", offsetof(hone_clamp_args, y), OP_ELEM, OP_ROW, LENGTHS[s], 1, "o--");
+            dy = op_case_add(&c, "dy", offsetof(hone_clamp_args, dy), OP_ELEM, OP_ROW, LENGTHS[s], 1, "-i-");
+            dx = op_case_add(&c, "dx", offsetof(hone_clamp_args, dx), OP_ELEM, OP_ROW, LENGTHS[s], 1, "-o-");
+            c.buffers[x].gradient = dx;
+            c.buffers[y].gradient = dy;
+            if (!e->small)
+                fill_wide(&c, x, 1e30);
+            if (place) {
+                c.buffers[y].alias = x;
+                c.buffers[dx].alias = dy;
+            }
+            c.rows_field = offsetof(hone_clamp_args, n);
             c.alone[HONE_PASS_FWD] = c.alone[HONE_PASS_BWD] = true;
             emit(e, &c);
         }
@@ -404,13 +509,16 @@ static void glu_cases(const each *e)
 
 static void add_cases(const each *e)
 {
-    for (size_t s = 0; s < HONE_COUNTOF(LENGTHS); s++)
-        for (int place = 0; place < 3; place++) {
-            op_case c = op_case_new(HONE_OP_add, s, e->seed);
-            int     a, b, y;
+    static const double factors[] = { 1, -0.22, 3.5 };
 
-            snprintf(c.label, sizeof c.label, "add n %ld%s", LENGTHS[s], place == 1 ? " y is a" : place == 2 ? " y is b" : "");
-            c.args.add = (hone_add_args){ .n = LENGTHS[s] };
+    for (size_t s = 0; s < HONE_COUNTOF(LENGTHS); s++)
+        for (int f = 0; f < 9; f++) {
+            op_case c = op_case_new(HONE_OP_add, s, e->seed);
+            double  factor = factors[f / 3];
+            int     a, b, y, place = f % 3;
+
+            snprintf(c.label, sizeof c.label, "add n %ld factor %g%s", LENGTHS[s], factor, place == 1 ? " y is a" : place == 2 ? " y is b" : "");
+            c.args.add = (hone_add_args){ .n = LENGTHS[s], .factor = factor };
             a = op_case_add(&c, "a", offsetof(hone_add_args, a), OP_ELEM, OP_ROW, LENGTHS[s], 1, "i--");
             b = op_case_add(&c, "b", offsetof(hone_add_args, b), OP_ELEM, OP_ROW, LENGTHS[s], 1, "i--");
             y = op_case_add(&c, "y", offsetof(hone_add_args, y), OP_ELEM, OP_ROW, LENGTHS[s], 1, "o--");
@@ -558,7 +666,10 @@ void op_cases_each(hone_op op, bool small, uint64_t seed, void (*fn)(op_case *c,
     case HONE_OP_attention: attention_cases(&e); break;
     case HONE_OP_activation: activation_cases(&e); break;
     case HONE_OP_glu: glu_cases(&e); break;
+    case HONE_OP_xielu: xielu_cases(&e); break;
     case HONE_OP_add: add_cases(&e); break;
+    case HONE_OP_scale: scale_cases(&e); break;
+    case HONE_OP_clamp: clamp_cases(&e); break;
     case HONE_OP_dropout: dropout_cases(&e); break;
     case HONE_OP_copy_columns: copy_columns_cases(&e); break;
     case HONE_OP_cross_entropy: cross_entropy_cases(&e); break;

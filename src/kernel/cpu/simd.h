@@ -58,33 +58,39 @@ static inline void vf_store_bf16(uint16_t *p, vf v, int m)
         vf_store_bf16_part(p, v, m);
 }
 
-/* exp(x + lo) = 2^n (1 + r + r² q(r)), r = x + lo - n ln 2 in [-ln2/2, ln2/2] (Cody & Waite, 1980): returns r + r² q(r). q is a
- * minimax fit of degree 4, off by 2^-28 of the result. */
-static inline vf vf_exp_reduced_(vf *n, vf x, vf lo)
+/* exp(x + lo) = 2^n (1 + r + r² q(r)), r = x + lo - n ln 2 in [-ln2/2, ln2/2] (Cody & Waite, 1980), for x in [-104, 89] and
+ * |lo| small beside it; q, which is returned, is a minimax fit of degree 4, off by 2^-28 of the result. */
+static inline vf vf_exp_reduced_(vf *n, vf *r, vf x, vf lo)
 {
     const vf magic = vf_set(0x1.8p23f);     /* adding it rounds to an integer */
-    vf       r, q;
+    vf       q;
 
     *n = vf_fma(x, vf_set(1.44269504f), magic) - magic;
-    r = vf_fma(*n, vf_set(-0.693359375f), x);
-    r = vf_fma(*n, vf_set(2.12194440e-4f), r) + lo;
-    q = vf_fma(r, vf_set(1.3814467e-3f), vf_set(8.368781e-3f));
-    q = vf_fma(q, r, vf_set(4.1668393e-2f));
-    q = vf_fma(q, r, vf_set(1.666652e-1f));
-    q = vf_fma(q, r, vf_set(4.9999994e-1f));
-    return vf_fma(q, r * r, r);
+    *r = vf_fma(*n, vf_set(-0.693359375f), x);
+    *r = vf_fma(*n, vf_set(2.12194440e-4f), *r) + lo;
+    q = vf_fma(*r, vf_set(1.3814467e-3f), vf_set(8.368781e-3f));
+    q = vf_fma(q, *r, vf_set(4.1668393e-2f));
+    q = vf_fma(q, *r, vf_set(1.666652e-1f));
+    return vf_fma(q, *r, vf_set(4.9999994e-1f));
 }
 
-/* exp(hi + lo) where |lo| is small beside hi; within 1 ulp for lo = 0, denormals and infinities as they should be, NaN stays
- * NaN. */
+/* exp(hi + lo); within 1 ulp for lo = 0, denormals and infinities as they should be, NaN stays NaN. */
 static inline vf vf_exp_sum(vf hi, vf lo)
 {
-    vf n, r = vf_exp_reduced_(&n, vf_max(vf_set(-104.0f), vf_min(vf_set(89.0f), hi)), lo);
+    vf n, r, q = vf_exp_reduced_(&n, &r, vf_max(vf_set(-104.0f), vf_min(vf_set(89.0f), hi)), lo);
 
-    return vf_scale(r + vf_set(1.0f), n);
+    return vf_scale(vf_fma(q, r * r, r) + vf_set(1.0f), n);
 }
 
 static inline vf vf_exp(vf x) { return vf_exp_sum(x, vf_set(0.0f)); }
+
+/* exp(x) - 1 - x for x <= 0, without cancellation: exp(r) = 1 + r + r² q(r) as above, and where n = 0 the rest is nothing. */
+static inline vf vf_exp_bend(vf x)
+{
+    vf n, r, q = vf_exp_reduced_(&n, &r, vf_max(vf_set(-104.0f), x), vf_set(0.0f)), power = vf_scale(vf_set(1.0f), n);
+
+    return vf_fma(power, q * (r * r), vf_fma(power, r, power - vf_set(1.0f)) - x);
+}
 
 /* 1 / (1 + exp(-x)) */
 static inline vf vf_sigmoid(vf x) { return vf_set(1.0f) / (vf_set(1.0f) + vf_exp(vf_set(0.0f) - x)); }
@@ -96,8 +102,9 @@ static inline vf vf_sigmoid(vf x) { return vf_set(1.0f) / (vf_set(1.0f) + vf_exp
  */
 static inline vf vf_tanh(vf *slope, vf x)
 {
-    vf size = vf_abs(x), n, power, m, below, r = vf_exp_reduced_(&n, vf_min(vf_set(40.0f), size + size), vf_set(0.0f));
+    vf size = vf_abs(x), n, r, q = vf_exp_reduced_(&n, &r, vf_min(vf_set(40.0f), size + size), vf_set(0.0f)), power, m, below;
 
+    r = vf_fma(q, r * r, r);
     power = vf_scale(vf_set(1.0f), n);
     m = vf_fma(r, power, power - vf_set(1.0f));
     below = m + vf_set(2.0f);
