@@ -2,6 +2,10 @@
 """Training steps of transformers + PyTorch, as hone's peer: AdamW (fused), clipping at 1, no recomputation.
 
     python bench/peer_transformers.py --model DIR --data rows.jsonl --mode f32|bf16|autocast [--steps N] [--warmup N]
+                                      [--batch N] [--learning-rate R] [--schedule NAME --warmup-steps N] [--weight-decay D]
+
+Rows hold input_ids and perhaps labels (-100 = none; else the ids themselves), and are taken in order. Decay, as in
+transformers' Trainer, is for all weights but biases and norms. --warmup: steps that the speed leaves out.
 
 f32: everything in f32. bf16: weights, gradients and moments in bfloat16. autocast: f32 weights and moments, products in
 bfloat16. Prints a line per step, then a JSON object: tokens_per_second (median of the steps after the warm-up) and
@@ -15,9 +19,13 @@ import statistics
 import time
 
 import torch
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, get_scheduler
+from transformers.trainer_pt_utils import get_parameter_names
 
 from measure import Peak, rss_anon
+
+
+NOT_DECAYED = [r"bias", r"layernorm", r"rmsnorm", r"(?:^|\.)norm(?:$|\.)", r"_norm(?:$|\.)"]    # as in Trainer
 
 
 def main():
@@ -29,6 +37,9 @@ def main():
     p.add_argument("--warmup", type=int, default=2)
     p.add_argument("--batch", type=int, default=2)
     p.add_argument("--learning-rate", type=float, default=1e-4)
+    p.add_argument("--schedule", default="constant")
+    p.add_argument("--warmup-steps", type=int, default=0)
+    p.add_argument("--weight-decay", type=float, default=0.0)
     args = p.parse_args()
 
     start_bytes = rss_anon(os.getpid())
@@ -38,23 +49,29 @@ def main():
     model = AutoModelForCausalLM.from_pretrained(args.model, dtype=dtype)
     model.train()
     with open(args.data) as f:
-        rows = [json.loads(line)["input_ids"] for line in f]
-    adamw = torch.optim.AdamW(model.parameters(), lr=args.learning_rate, weight_decay=0.0, fused=True)
+        rows = [json.loads(line) for line in f]
+    decayed = set(get_parameter_names(model, [torch.nn.LayerNorm], NOT_DECAYED))
+    groups = [{"params": [p for n, p in model.named_parameters() if (n in decayed) == decay],
+               "weight_decay": args.weight_decay if decay else 0.0} for decay in (True, False)]
+    adamw = torch.optim.AdamW(groups, lr=args.learning_rate, fused=True)
+    schedule = get_scheduler(args.schedule, adamw, args.warmup_steps, args.steps)
     cast = torch.autocast("cpu", torch.bfloat16) if args.mode == "autocast" else contextlib.nullcontext()
 
     seconds = []
     for step in range(args.steps):
         begin = time.monotonic()
         at = step * args.batch
-        ids = torch.tensor([rows[(at + i) % len(rows)] for i in range(args.batch)])
+        batch = [rows[(at + i) % len(rows)] for i in range(args.batch)]
+        ids, labels = (torch.tensor([row.get(key, row["input_ids"]) for row in batch]) for key in ("input_ids", "labels"))
         with cast:
-            loss = model(input_ids=ids, labels=ids, use_cache=False).loss
+            loss = model(input_ids=ids, labels=labels, use_cache=False).loss
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         adamw.step()
+        schedule.step()
         adamw.zero_grad(set_to_none=True)
         seconds.append(time.monotonic() - begin)
-        print(f"step {step + 1} loss {loss.item():.6f} grad_norm {norm.item():.4f} seconds {seconds[-1]:.3f}", flush=True)
+        print(f"step {step + 1} loss {loss.item():.9g} grad_norm {norm.item():.9g} seconds {seconds[-1]:.3f}", flush=True)
     median = statistics.median(seconds[args.warmup:])
     print(json.dumps({"tokens_per_second": ids.numel() / median, "peak_bytes": peak.stop(),
                       "start_bytes": start_bytes}))

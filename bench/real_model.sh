@@ -1,0 +1,13 @@
+#!/bin/sh
+# Fine-tunes a real model with hone and with transformers + PyTorch: the same rows, AdamW, schedule and order. Prints losses and
+# gradient norms step by step side by side, how far they differ, tokens/s as a ratio, and peak memory.
+#
+#   bench/real_model.sh MODEL [--modes f32,bf16] [--steps 12] [--length 512] [--rounds 1] [--warmup 2] [--cores 0,1]
+#                       [--hone build/hone] [--work DIR] [--json FILE]
+#
+# MODEL is a Hugging Face directory, such as tools/real_model/gemma3_270m.py makes. A row, and a step, is --length tokens of this
+# project's documentation; the first eighth of a row has no labels. The rows are made once, by transformers' tokenizer, whose
+# ids hone's must equal. hone's bf16 keeps f32 masters and moments, as PyTorch's autocast does; PyTorch's pure bf16 is beside
+# them. The programs run one at a time, in turn, on the same cores. Needs 8 GB of memory for a model of 270 million weights in
+# f32. PYTHON names an interpreter with the packages of tools/real_model/requirements.txt.
+exec "${PYTHON:-python3}" "$(dirname "$0")/real_model.py" "$@"
