@@ -2,17 +2,21 @@
  * `hone forward` against transformers, on the model directories of tests/data/models (tools/golden/README.md says what they
  * hold): every variant, in both spellings of config.json, in f32, bf16 and f64. A test per family; each prints every measure
  * that is out of bounds, not just the first.
+ *
+ *     test_golden_models [--report] [FAMILY...]
+ *
+ * --report also prints a line of JSON for each variant, with its worst measures (tools/fidelity).
  */
 #include "hone_test.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "io/safetensors.h"
+
+#include "model_families.h"
 
 typedef enum mode { F32, BF16, F64 } mode;
 static const char *const MODE_NAMES[] = {"f32", "bf16", "f64"};
@@ -21,11 +25,18 @@ static const char *const MODE_NAMES[] = {"f32", "bf16", "f64"};
 typedef struct run {
     const char             *variant, *spelling;
     mode                    mode;
-    bool                    exact_math;     /* the reference has no step in f32: gpt2 */
+    bool                    exact_math;     /* the reference has no step in f32 and is stored in f64: gpt2 */
     const json_t           *record;         /* expected.json */
     const hone_safetensors *want, *got;
+    double                  logits, kl, grads;  /* the worst of each, the first and last as a part of the limit */
     int                     failures;
 } run;
+
+/* NaN if one of them is. */
+static double larger(double a, double b)
+{
+    return isnan(a) || a >= b ? a : b;
+}
 
 static void complain(run *r, const char *what, double value, double limit)
 {
@@ -33,11 +44,12 @@ static void complain(run *r, const char *what, double value, double limit)
     r->failures++;
 }
 
-/* `!(value <= limit)`, so that a NaN fails. */
-static void check_at_most(run *r, const char *what, double value, double limit)
+/* The part of the limit that the value takes. `!(value <= limit)`, so that a NaN fails. */
+static double check_at_most(run *r, const char *what, double value, double limit)
 {
     if (!(value <= limit))
         complain(r, what, value, limit);
+    return value / limit;
 }
 
 static double record_number(const run *r, const char *key)
@@ -93,12 +105,6 @@ static double distance(const hone_safetensor *a, const hone_safetensor *b)
     return sqrt(sum);
 }
 
-/* NaN if one of them is. */
-static double larger(double a, double b)
-{
-    return isnan(a) || a >= b ? a : b;
-}
-
 static double max_abs_difference(const hone_safetensor *a, const hone_safetensor *b)
 {
     double worst = 0;
@@ -108,20 +114,46 @@ static double max_abs_difference(const hone_safetensor *a, const hone_safetensor
     return worst;
 }
 
-/* Largest |a - b| in f32 and f64; in bf16 the distance over all logits of all samples. The f64 limit of a family with rotary
- * embeddings leaves room for a last bit in frequencies, cosines and sines, which are f32 in the reference. */
+/* The Kullback-Leibler divergences of b's distributions from a's, summed over positions. */
+static double divergence(const hone_safetensor *a, const hone_safetensor *b)
+{
+    int64_t vocab = a->shape[1];
+    double  kl = 0;
+
+    for (int64_t row = 0; row < a->numel; row += vocab) {
+        double top_a = -INFINITY, top_b = -INFINITY, sum_a = 0, sum_b = 0;
+
+        for (int64_t i = row; i < row + vocab; i++) {
+            top_a = larger(top_a, element(a, i));
+            top_b = larger(top_b, element(b, i));
+        }
+        for (int64_t i = row; i < row + vocab; i++) {
+            sum_a += exp(element(a, i) - top_a);
+            sum_b += exp(element(b, i) - top_b);
+        }
+        for (int64_t i = row; i < row + vocab; i++) {
+            double log_a = element(a, i) - top_a - log(sum_a), log_b = element(b, i) - top_b - log(sum_b);
+
+            kl += exp(log_a) * (log_a - log_b);
+        }
+    }
+    return kl;
+}
+
+/* Largest |a - b| and mean divergence in f32 and f64; in bf16 the distance over all logits of all samples. The f64 limit of a family
+ * with rotary embeddings leaves room for a last bit in frequencies, cosines and sines, which are f32 in the reference. */
 static void check_logits(run *r)
 {
-    double std = record_number(r, "logits_std"), worst = 0, squares = 0;
-    char   name[64], reference[64];
-    int    k = 0;
+    const double limits[] = {2e-5, 0, r->exact_math ? 1e-11 : 1e-6};
+    double       std = record_number(r, "logits_std"), worst = 0, squares = 0, positions = 0;
+    char         name[64];
+    int          k = 0;
 
     for (;; k++) {
         const hone_safetensor *want, *got;
 
         snprintf(name, sizeof name, "logits.%d", k);
-        snprintf(reference, sizeof reference, "%s.%d", r->mode == F64 ? "exact" : "logits", k);
-        want = hone_safetensors_find(r->want, reference);
+        want = hone_safetensors_find(r->want, name);
         if (!want)
             break;
         got = output(r, name, want);
@@ -129,22 +161,27 @@ static void check_logits(run *r)
             continue;
         worst = larger(worst, max_abs_difference(got, want));
         squares += pow(distance(got, want), 2);
+        r->kl += divergence(want, got);
+        positions += (double)want->shape[0];
     }
+    r->kl /= positions;
     assert_true(k >= 4);
     if (r->mode == BF16)
-        check_at_most(r, "L2 distance of the logits", sqrt(squares), 1.25 * record_number(r, "logits_l2_bf16"));
+        r->logits = check_at_most(r, "L2 distance of the logits", sqrt(squares), 1.25 * record_number(r, "logits_l2_bf16"));
     else
-        check_at_most(r, "error of the logits", worst, std * (r->mode == F32 ? 2e-5 : r->exact_math ? 1e-11 : 1e-6));
+        r->logits = check_at_most(r, "error of the logits", worst, std * limits[r->mode]);
+    if (r->mode != BF16)
+        check_at_most(r, "mean divergence", r->kl, 1e-12);
 }
 
 static void check_loss(run *r)
 {
-    const hone_safetensor *got = output(r, "loss", hone_safetensors_find(r->want, "loss"));
-    double                 want = record_number(r, r->mode == F64 ? "exact_loss" : "loss");
-    const double           limits[] = {1e-6, 1e-2, r->exact_math ? 1e-12 : 1e-8};
+    static const hone_safetensor scalar;
+    const hone_safetensor       *got = output(r, "loss", &scalar);
+    const double                 limits[] = {1e-6, 1e-2, r->exact_math ? 1e-12 : 1e-8};
 
     if (got)
-        check_at_most(r, "relative error of the loss", fabs(element(got, 0) / want - 1), limits[r->mode]);
+        check_at_most(r, "relative error of the loss", fabs(element(got, 0) / record_number(r, "loss") - 1), limits[r->mode]);
 }
 
 /* The bound on one gradient in f32 and f64: `largest` is the largest norm of a gradient of the model. */
@@ -159,7 +196,7 @@ static void check_gradients(run *r)
 {
     json_t     *grads = json_object_get(r->record, "grads"), *entry;
     const char *key;
-    double      largest = 0, squares = 0;
+    double      largest = 0, squares = 0, part;
     char        name[256];
 
     json_object_foreach(grads, key, entry)
@@ -175,11 +212,13 @@ static void check_gradients(run *r)
         if (!got)
             continue;
         squares += pow(distance(got, want), 2);
-        if (r->mode != BF16)
-            check_at_most(r, name, distance(got, want), gradient_limit(r, norm(want), pytorch, largest));
+        if (r->mode == BF16)
+            continue;
+        part = check_at_most(r, name, distance(got, want), gradient_limit(r, norm(want), pytorch, largest));
+        r->grads = larger(r->grads, part);
     }
     if (r->mode == BF16)
-        check_at_most(r, "L2 distance of the gradients", sqrt(squares), 1.5 * record_number(r, "grads_l2_bf16"));
+        r->grads = check_at_most(r, "L2 distance of the gradients", sqrt(squares), 1.5 * record_number(r, "grads_l2_bf16"));
 }
 
 /* Nothing beyond the outputs that were checked. */
@@ -193,113 +232,123 @@ static void check_count(run *r)
         complain(r, "number of outputs", (double)hone_safetensors_len(r->got), (double)(samples + grads + 1));
 }
 
-static void run_hone(run *r, const char *model, const char *data, const char *temp)
+static void run_forward(run *r, const char *model, const char *data, const char *temp)
 {
-    char command[2048], out[512], log[512];
-
-    snprintf(out, sizeof out, "%s/out.safetensors", temp);
-    snprintf(log, sizeof log, "%s/log", temp);
-    snprintf(command, sizeof command, "'%s' forward '%s' --input '%s/input.safetensors' --output '%s' --grads --dtype %s >'%s' 2>&1",
-             getenv("HONE"), model, data, out, MODE_NAMES[r->mode], log);
-    if (system(command) != 0) {
-        char  *text = NULL;
-        size_t size;
-
-        T_OK(hone_file_read_all(&text, &size, log));
-        print_error("%s, config %s, %s: hone forward failed: %s\n", r->variant, r->spelling, MODE_NAMES[r->mode], text);
-        hone_free(text);
-        r->failures++;
-        return;
-    }
     hone_safetensors *got = NULL;
+    char              arguments[1536], what[256], *out = t_path(temp, "out.safetensors");
 
-    T_OK(hone_safetensors_open(&got, out));
-    r->got = got;
-    check_logits(r);
-    check_loss(r);
-    check_gradients(r);
-    check_count(r);
-    hone_safetensors_close(&got);
+    snprintf(what, sizeof what, "%s, config %s, %s", r->variant, r->spelling, MODE_NAMES[r->mode]);
+    snprintf(arguments, sizeof arguments, "forward '%s' --input '%s/input.safetensors' --output '%s' --grads --dtype %s", model,
+             data, out, MODE_NAMES[r->mode]);
+    if (t_hone(what, temp, arguments)) {
+        T_OK(hone_safetensors_open(&got, out));
+        r->got = got;
+        check_logits(r);
+        check_loss(r);
+        check_gradients(r);
+        check_count(r);
+        hone_safetensors_close(&got);
+    } else {
+        r->failures++;
+    }
+    hone_free(out);
 }
 
-static char *in_dir(const char *dir, const char *name)
+/* What `hone export` writes is what it read, byte for byte. */
+static int check_export(const char *variant, const char *data, const char *temp)
 {
-    char *path = hone_path_join(dir, name);
+    static const char *const files[] = {"config.json", "generation_config.json", "model.safetensors"};
+    char                     arguments[1536], *out = t_path(temp, "export");
+    int                      failures = 1;
 
-    assert_non_null(path);
-    return path;
+    snprintf(arguments, sizeof arguments, "export '%s' '%s'", data, out);
+    if (t_hone(variant, temp, arguments)) {
+        char **names;
+        size_t n;
+
+        failures = 0;
+        T_OK(hone_dir_list(&names, &n, out));
+        assert_int_equal(n, HONE_COUNTOF(files));
+        for (size_t i = 0; i < n; i++) {
+            char       *a = t_path(data, files[i]), *b = t_path(out, files[i]);
+            hone_mapped before, after;
+
+            T_OK(hone_file_map(&before, a));
+            T_OK(hone_file_map(&after, b));
+            if (before.size != after.size || memcmp(before.data, after.data, before.size)) {
+                print_error("%s: %s is not exported as it was\n", variant, files[i]);
+                failures++;
+            }
+            hone_file_unmap(&before);
+            hone_file_unmap(&after);
+            hone_free(a);
+            hone_free(b);
+        }
+        hone_dir_list_free(names, n);
+    }
+    hone_free(out);
+    return failures;
 }
 
-static void copy(const char *from_dir, const char *from, const char *to_dir, const char *to)
+/* The worst of both spellings, by mode, for tools/fidelity. */
+static void report(const char *variant, const json_t *record, const run worst[3], bool exported)
 {
-    char *source = in_dir(from_dir, from), *target = in_dir(to_dir, to);
+    double std = json_number_value(json_object_get(record, "logits_std"));
 
-    T_OK(hone_file_copy(source, target));
-    hone_free(source);
-    hone_free(target);
+    print_message("{\"family\": \"%s\", \"variant\": \"%s\", \"logits_f32\": %.2e, \"kl_f32\": %.2e, \"grads_f32\": %.3f, "
+                  "\"logits_f64\": %.2e, \"kl_f64\": %.2e, \"logits_bf16\": %.3f, \"pytorch_f32\": %.2e, \"export\": %s}\n",
+                  json_string_value(json_object_get(record, "family")), variant, 2e-5 * worst[F32].logits, worst[F32].kl,
+                  worst[F32].grads, (worst[F64].exact_math ? 1e-11 : 1e-6) * worst[F64].logits, worst[F64].kl,
+                  1.25 * worst[BF16].logits, json_number_value(json_object_get(record, "logits_max_abs_f32")) / std,
+                  exported ? "true" : "false");
 }
 
-/* The number of failures of a variant, whose files are in `data`. */
-static int check_variant(const char *variant, const char *data)
+/* The number of failures of a variant. */
+static int check_variant(const char *data, bool print)
 {
-    const char       *temp = t_temp_dir();
-    char             *path = in_dir(data, "expected.json");
-    json_t           *record = NULL;
+    const char       *temp = t_temp_dir(), *variant = t_variant_name(data);
+    char             *path = t_path(data, "expected.safetensors");
+    json_t           *record = t_read_json(data, "expected.json");
     hone_safetensors *want = NULL;
-    int               failures = 0;
+    run               worst[3] = {0};
+    int               failures = 0, bad_exports;
 
-    T_OK(hone_json_read(&record, path));
-    hone_free(path);
-    path = in_dir(data, "expected.safetensors");
     T_OK(hone_safetensors_open(&want, path));
     hone_free(path);
-    copy(data, "model.safetensors", temp, "model.safetensors");
-    copy(data, "config.v4.json", temp, "config.json");
+    t_copy(data, "model.safetensors", temp, "model.safetensors");
+    t_copy(data, "config.v4.json", temp, "config.json");
     for (int spelling = 5; spelling >= 4; spelling--)
         for (mode m = F32; m <= F64; m++) {
-            run r = {.variant = variant, .spelling = spelling == 5 ? "v5" : "v4", .mode = m,
-                     .exact_math = !strncmp(variant, "gpt2", 4), .record = record, .want = want};
+            run r = {.variant = variant, .spelling = spelling == 5 ? "v5" : "v4", .mode = m, .record = record, .want = want,
+                     .exact_math = hone_safetensors_find(want, "logits.0")->dtype == HONE_DTYPE_F64};
 
-            run_hone(&r, spelling == 5 ? data : temp, data, temp);
+            run_forward(&r, spelling == 5 ? data : temp, data, temp);
             failures += r.failures;
+            r.logits = larger(r.logits, worst[m].logits);
+            r.kl = larger(r.kl, worst[m].kl);
+            r.grads = larger(r.grads, worst[m].grads);
+            worst[m] = r;
         }
+    bad_exports = check_export(variant, data, temp);
+    if (print)
+        report(variant, record, worst, bad_exports == 0);
     hone_safetensors_close(&want);
     json_decref(record);
     T_OK(hone_dir_remove(temp));
-    return failures;
+    return failures + bad_exports;
 }
 
 static void check_family(void **state)
 {
-    const char *family = *state, *hone = getenv("HONE");
-    char      **names;
-    size_t      n, variants = 0;
-    int         failures = 0;
+    const t_family *f = *state;
+    int             failures = 0;
 
-    assert_true(hone && hone_path_exists(hone));
-    T_OK(hone_dir_list(&names, &n, TEST_DATA "/data/models"));
-    for (size_t i = 0; i < n; i++) {
-        if (strncmp(names[i], family, strlen(family)) || names[i][strlen(family)] != '-')
-            continue;
-        char *data = in_dir(TEST_DATA "/data/models", names[i]);
-
-        failures += check_variant(names[i], data);
-        variants++;
-        hone_free(data);
-    }
-    hone_dir_list_free(names, n);
-    assert_true(variants >= 4);
+    for (size_t i = 0; i < f->n; i++)
+        failures += check_variant(f->variants[i], f->report);
     assert_int_equal(failures, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        {"gpt2", check_family, NULL, NULL, "gpt2"},
-        {"llama", check_family, NULL, NULL, "llama"},
-        {"qwen2", check_family, NULL, NULL, "qwen2"},
-        {"qwen3", check_family, NULL, NULL, "qwen3"},
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return t_run_families("models", check_family, argc, argv);
 }

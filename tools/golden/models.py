@@ -6,6 +6,7 @@
 README.md beside this file says what each file holds. Everything is seeded: the same versions of torch and transformers
 give the same weights and inputs, and outputs equal to rounding.
 """
+import contextlib
 import copy
 import json
 import math
@@ -17,91 +18,14 @@ import safetensors.torch
 import torch
 import torch.nn.functional as F
 import transformers
-from transformers import AutoConfig, AutoModelForCausalLM, GPT2Config, LlamaConfig, Qwen2Config, Qwen3Config
-from transformers.models.gpt2 import modeling_gpt2
-from transformers.models.llama import modeling_llama
-from transformers.models.qwen2 import modeling_qwen2
-from transformers.models.qwen3 import modeling_qwen3
+from torch.overrides import TorchFunctionMode
+from transformers import AutoConfig, AutoModelForCausalLM
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.trainer_pt_utils import get_parameter_names
 
-CONFIG = {"gpt2": GPT2Config, "llama": LlamaConfig, "qwen2": Qwen2Config, "qwen3": Qwen3Config}
-MODELING = {"gpt2": modeling_gpt2, "llama": modeling_llama, "qwen2": modeling_qwen2, "qwen3": modeling_qwen3}
-DEFAULT_LENGTHS = [1, 6, 17, 66]
+from variants import VARIANTS
 
-
-def gpt2(vocab, hidden, heads, layers=2, positions=72, **kw):
-    return dict(vocab_size=vocab, n_embd=hidden, n_head=heads, n_layer=layers, n_positions=positions,
-                bos_token_id=vocab - 1, eos_token_id=vocab - 1, **kw)
-
-
-def rotary(vocab, hidden, heads, kv, inter, layers=2, positions=128, **kw):
-    return dict(vocab_size=vocab, hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=kv,
-                intermediate_size=inter, num_hidden_layers=layers, max_position_embeddings=positions,
-                bos_token_id=None, eos_token_id=None, pad_token_id=None, **kw)
-
-
-def rope(kind, theta=10000.0, **kw):
-    return dict(rope_type=kind, rope_theta=theta, **kw)
-
-
-# name -> (family, config class arguments, options). Options: `lengths` of the samples; `train` and `generate`; `dtype` of the
-# weights in the file; `hub_names` (gpt2: names without prefix and with the causal mask buffers, as the hub's gpt2 has them).
-# How config.v4.json is spelled: `type_key` for the kind of rope scaling; `minimal` leaves out what equals the class default;
-# `v4` holds keys to set.
-VARIANTS = {
-    "gpt2-base": ("gpt2", gpt2(97, 24, 3, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0),
-                  dict(train=True, v4=dict(n_ctx=72))),
-    "gpt2-untied-gelu": ("gpt2", gpt2(131, 27, 3, n_inner=53, activation_function="gelu", tie_word_embeddings=False),
-                         dict(generate=True)),
-    "gpt2-upcast-relu": ("gpt2", gpt2(101, 20, 5, layers=3, activation_function="relu", reorder_and_upcast_attn=True,
-                                      scale_attn_by_inverse_layer_idx=True, layer_norm_epsilon=1e-3), {}),
-    "gpt2-unscaled": ("gpt2", gpt2(97, 16, 1, scale_attn_weights=False, n_inner=31),
-                      dict(minimal=True, v4=dict(activation_function="gelu_pytorch_tanh"))),
-    "gpt2-hub-names": ("gpt2", gpt2(89, 24, 2, positions=40, scale_attn_by_inverse_layer_idx=True),
-                       dict(lengths=[1, 2, 19, 40], hub_names=True)),
-
-    "llama-base": ("llama", rotary(97, 24, 3, 1, 41), dict(train=True, generate=True, minimal=True)),
-    "llama-biases-linear": ("llama", rotary(131, 36, 6, 2, 29, attention_bias=True, mlp_bias=True, head_dim=10,
-                                            tie_word_embeddings=True, rms_norm_eps=1e-5,
-                                            rope_parameters=rope("linear", factor=2.5)),
-                            dict(type_key="type", v4=dict(pretraining_tp=1))),
-    "llama-llama3": ("llama", rotary(97, 32, 4, 4, 33, positions=256, head_dim=16,
-                                     rope_parameters=rope("llama3", 20000.0, factor=8.0, low_freq_factor=1.0,
-                                                          high_freq_factor=4.0, original_max_position_embeddings=32)), {}),
-    "llama-dynamic": ("llama", rotary(101, 24, 2, 2, 37, positions=24, mlp_bias=True,
-                                      rope_parameters=rope("dynamic", factor=2.0)),
-                      dict(type_key="type", lengths=[66, 1, 24, 25, 7])),
-    "llama-yarn-full": ("llama", rotary(97, 24, 4, 2, 31, positions=64, head_dim=14, attention_bias=True,
-                                        rope_parameters=rope("yarn", 5000.0, factor=4.0, beta_fast=1.5, beta_slow=0.25,
-                                                             mscale=0.8, mscale_all_dim=0.3, truncate=False,
-                                                             original_max_position_embeddings=16)), {}),
-
-    "qwen2-base": ("qwen2", rotary(97, 28, 2, 1, 43, tie_word_embeddings=True, rope_parameters=rope("default", 1e6)),
-                   dict(train=True, v4=dict(use_sliding_window=False, sliding_window=4, max_window_layers=1))),
-    "qwen2-window": ("qwen2", rotary(131, 20, 2, 2, 27, layers=3, use_sliding_window=True, sliding_window=5,
-                                     max_window_layers=1), dict(minimal=True, drop=["layer_types"], generate=True)),
-    "qwen2-yarn-bf16": ("qwen2", rotary(97, 24, 2, 1, 35, positions=64, rope_parameters=rope(
-                            "yarn", 1000.0, factor=4.0, original_max_position_embeddings=16)),
-                        dict(type_key="type", dtype=torch.bfloat16)),
-    "qwen2-layer-types": ("qwen2", rotary(101, 36, 5, 5, 25, layers=3, positions=20, head_dim=6, use_sliding_window=True,
-                                          sliding_window=9, rms_norm_eps=1e-4,
-                                          layer_types=["sliding_attention", "full_attention", "sliding_attention"],
-                                          rope_parameters=rope("dynamic", factor=3.0)),
-                          dict(lengths=[1, 9, 10, 20, 41])),
-
-    "qwen3-base": ("qwen3", rotary(97, 24, 4, 2, 39, head_dim=8, tie_word_embeddings=True,
-                                   rope_parameters=rope("default", 1e6)), dict(train=True)),
-    "qwen3-window-biases": ("qwen3", rotary(131, 20, 3, 1, 31, layers=3, head_dim=16, attention_bias=True,
-                                            use_sliding_window=True, sliding_window=6, max_window_layers=2),
-                            dict(drop=["layer_types"])),
-    "qwen3-yarn-factor": ("qwen3", rotary(97, 30, 5, 5, 23, positions=200, head_dim=12, rms_norm_eps=1e-5,
-                                          tie_word_embeddings=True,
-                                          rope_parameters=rope("yarn", 1000.0, factor=5.0, attention_factor=1.3, beta_fast=1.5,
-                                                               beta_slow=0.4, original_max_position_embeddings=40)),
-                          dict(type_key="both")),
-    "qwen3-linear": ("qwen3", rotary(113, 36, 4, 4, 45, head_dim=18, rope_parameters=rope("linear", 1e6, factor=4.0)),
-                     dict(type_key="type", minimal=True, generate=True)),
-}
+DEFAULT_LENGTHS = [1, 5, 17, 40]
 
 
 def stream(name, what):
@@ -111,61 +35,89 @@ def stream(name, what):
 
 
 def randomise(model, gen):
-    """Weights of a size that makes logits spread by about one; norms and biases away from their initial 1 and 0."""
+    """Weights of a size that makes logits spread by about one. What is no matrix (norms, biases, coefficients of an activation)
+    goes away from where it begins, which is where it would not matter."""
+    tied = model.config.tie_word_embeddings
     with torch.no_grad():
         for name, p in model.named_parameters():
             r = torch.randn(p.shape, generator=gen)
-            if p.ndim == 1:
-                norm = name.endswith("weight")
-                p.copy_(1.0 + 0.2 * r if norm else 0.2 * r)
-            elif any(e in name for e in ("embed_tokens", "wte", "wpe")):
-                p.copy_(r * (0.3 if "wpe" in name else 1.0 if not model.config.tie_word_embeddings else 0.4))
+            if p.ndim == 1 or "norm" in name:
+                p.add_(0.2 * r)
+            elif any(e in name for e in ("embed_tokens", "embed_in", "wte", "wpe")):
+                p.copy_(r * (0.3 if "wpe" in name else 0.4 if tied else 1.0))
             else:
-                fan_in = p.shape[0] if "h." in name else p.shape[1]  # gpt2's Conv1D keeps [in, out]
+                fan_in = p.shape[0] if ".h." in name else p.shape[1]  # gpt2's Conv1D keeps [in, out]
                 p.copy_(r / math.sqrt(fan_in))
 
 
 def save_model(dir, name, family, args, opt):
-    config = CONFIG[family](**copy.deepcopy(args))
+    config = CONFIG_MAPPING[family](**copy.deepcopy(args))
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
     randomise(model, stream(name, "weights"))
     model.to(opt.get("dtype", torch.float32)).save_pretrained(dir)
-    if opt.get("hub_names"):
-        path = dir / "model.safetensors"
-        tensors = {k.removeprefix("transformer."): v for k, v in safetensors.torch.load_file(path).items()}
-        n = config.n_positions
-        for i in range(config.n_layer):
-            tensors[f"h.{i}.attn.bias"] = torch.tril(torch.ones(n, n)).view(1, 1, n, n)
-        safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
+    if opt.get("hub_names") or opt.get("buffers"):
+        old_file(dir / "model.safetensors", config, opt)
     write_v4(dir, family, opt)
+
+
+def old_file(path, config, opt):
+    """The names and buffers that old checkpoints have."""
+    tensors = safetensors.torch.load_file(path)
+    n = config.max_position_embeddings
+    mask = torch.tril(torch.ones(n, n)).view(1, 1, n, n)
+    if opt.get("hub_names"):
+        tensors = {k.removeprefix("transformer."): v for k, v in tensors.items()}
+        tensors |= {f"h.{i}.attn.bias": mask.clone() for i in range(config.num_hidden_layers)}
+    if opt.get("buffers"):
+        for i in range(config.num_hidden_layers):
+            tensors |= {f"gpt_neox.layers.{i}.attention.bias": mask.bool(),
+                        f"gpt_neox.layers.{i}.attention.masked_bias": torch.tensor(-1e9),
+                        f"gpt_neox.layers.{i}.attention.rotary_emb.inv_freq": torch.ones(2)}
+    safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
 
 
 def write_v4(dir, family, opt):
     """The same config as transformers 4 wrote it."""
     v5 = json.loads((dir / "config.json").read_text())
     v4 = {k: v for k, v in v5.items() if k not in ("rope_parameters", "dtype", "transformers_version")}
+    plain = CONFIG_MAPPING[family]().to_dict()
     for key in opt.get("drop", []):
         v4.pop(key)
     if opt.get("minimal"):
-        plain = CONFIG[family]().to_dict()
         keep = ("model_type", "architectures")
         v4 = {k: v for k, v in v4.items() if k in keep or k not in plain or plain[k] != v}
-    if "rope_parameters" in v5:
-        scaling = dict(v5["rope_parameters"])
-        theta = scaling.pop("rope_theta")
-        kind = scaling.pop("rope_type")
-        if not (opt.get("minimal") and theta == 10000.0):
-            v4["rope_theta"] = theta
-        if kind != "default":
-            key = opt.get("type_key", "rope_type")
-            kinds = {"type": kind, "rope_type": kind} if key == "both" else {key: kind}
-            v4["rope_scaling"] = {**scaling, **kinds}
-        elif not opt.get("minimal"):
-            v4["rope_scaling"] = None
+    if "rope_parameters" in v5 and not opt.get("plain_rope"):
+        write_v4_rope(v4, v5, plain, opt)
     v4["torch_dtype"] = v5["dtype"]
     v4["transformers_version"] = "4.51.3"
     v4.update(opt.get("v4", {}))
     (dir / "config.v4.json").write_text(json.dumps(v4, indent=2, sort_keys=True) + "\n")
+
+
+def write_v4_rope(v4, v5, plain, opt):
+    """Settings by layer type were spelled as those of full attention, and gemma3's other base as rope_local_base_freq."""
+    new, default = v5["rope_parameters"], plain["rope_parameters"]
+    names = ("rotary_emb_base", "rotary_pct") if v5["model_type"] == "gpt_neox" else ("rope_theta", "partial_rotary_factor")
+    if "full_attention" in new:
+        sliding, default = new["sliding_attention"], default["full_attention"]
+        new = new["full_attention"]
+        assert sliding["rope_type"] == "default"
+        if v5["model_type"] == "gemma3_text":
+            v4["rope_local_base_freq"] = sliding["rope_theta"]
+    scaling = dict(new)
+    kind = scaling.pop("rope_type")
+    for key, name in zip(("rope_theta", "partial_rotary_factor"), names):
+        value = scaling.pop(key, None)
+        if value is not None and not (opt.get("minimal") and value == default.get(key)):
+            v4[name] = value
+    if "original_max_position_embeddings" in v5 and "type_name" not in opt:
+        scaling.pop("original_max_position_embeddings", None)
+    if kind != "default":
+        key, kind = opt.get("type_key", "rope_type"), opt.get("type_name", kind)
+        kinds = {"type": kind, "rope_type": kind} if key == "both" else {key: kind}
+        v4["rope_scaling"] = {**scaling, **kinds}
+    elif not opt.get("minimal"):
+        v4["rope_scaling"] = None
 
 
 def make_samples(name, vocab, lengths):
@@ -186,9 +138,15 @@ def make_samples(name, vocab, lengths):
 def fresh_rope(model):
     """Dynamic scaling keeps the longest length it has seen: forget it, since samples are isolated."""
     emb = getattr(model.base_model, "rotary_emb", None)
-    if emb is not None:
-        emb.inv_freq = emb.original_inv_freq.clone()
-        emb.max_seq_len_cached = emb.original_max_seq_len
+    if emb is None:
+        return
+    emb.max_seq_len_cached = emb.original_max_seq_len
+    for name, first in list(emb.named_buffers()):
+        if name.endswith("original_inv_freq"):
+            prefix = name.removesuffix("original_inv_freq")
+            setattr(emb, prefix + "inv_freq", first.clone())
+            if prefix:
+                setattr(emb, prefix + "max_seq_len_cached", emb.original_max_seq_len)
 
 
 def forward(model, tokens):
@@ -227,14 +185,33 @@ class F64Only:
         return getattr(torch, name)
 
 
-def run_exact(model, family, samples):
-    """The f64 model whose norms and softmax are f64 too. Rotary cosines and sines are f32 in every mode of transformers."""
-    MODELING[family].torch = F64Only()
+class NoF32(TorchFunctionMode):
+    """Fails where anything that depends on a parameter is not f64."""
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        if isinstance(out, torch.Tensor) and out.requires_grad:
+            assert out.dtype == torch.float64, f"{func} gives {out.dtype}"
+        return out
+
+
+@contextlib.contextmanager
+def exact_math(model):
+    """All in f64 but rotary cosines and sines, which are f32 in every mode of transformers: what the modeling file converts to
+    float32 stays as it is."""
+    modeling, to_f32 = sys.modules[type(model).__module__], torch.Tensor.float
+    modeling.torch = F64Only()
+    torch.Tensor.float = lambda self, *args, **kw: self if self.dtype == torch.float64 else to_f32(self, *args, **kw)
     try:
-        with torch.no_grad():
-            return run(model, samples, False)
+        with NoF32():
+            yield
     finally:
-        MODELING[family].torch = torch
+        modeling.torch = torch
+        torch.Tensor.float = to_f32
+
+
+def run_exact(model, samples):
+    with exact_math(model):
+        return run(model, samples, True)
 
 
 def load(dir, dtype, **kw):
@@ -256,8 +233,8 @@ def file_names(dir, model):
     names = set(safetensors.torch.load_file(dir / "model.safetensors"))
     out = {}
     for k, _ in model.named_parameters():
-        out[k] = k if k in names else k.removeprefix("transformer.")
-        assert out[k] in names, k
+        spellings = [k, k.removeprefix("transformer."), "embed_out.weight" if k == "lm_head.weight" else k]
+        out[k] = next(s for s in spellings if s in names)
     return out
 
 
@@ -273,21 +250,8 @@ def check_v4(dir, name, samples, want):
     """config.v4.json must mean the same to transformers, except that its two spellings of tanh gelu round differently."""
     config = AutoConfig.from_pretrained(dir / "config.v4.json")
     got = [forward(load(dir, torch.float32, config=config), tokens).detach() for tokens, _ in samples]
-    worst = max(float((a - b).abs().max()) for a, b in zip(got, want))
+    worst = max(float((a - b).abs().max()) for a, b in zip(got, want)) / float(torch.cat([l.flatten() for l in want]).std())
     assert worst < 1e-5, f"{name}: config.v4.json gives other logits ({worst})"
-
-
-def rope_record(model, samples):
-    """Frequencies as f32, for each sample, since dynamic scaling depends on its length."""
-    emb = getattr(model.base_model, "rotary_emb", None)
-    if emb is None:
-        return {}, None
-    out = {}
-    for k, (tokens, _) in enumerate(samples):
-        with torch.no_grad():
-            forward(model, tokens)
-        out[f"inv_freq.{k}"] = emb.inv_freq.float().clone()
-    return out, float(emb.attention_scaling)
 
 
 def make(root, name):
@@ -306,18 +270,14 @@ def make(root, name):
 
     m64, m32 = load_f64(dir), load(dir, torch.float32)
     names = file_names(dir, m64)
-    logits, loss, grads = run(m64, samples, True)
+    logits, loss, grads = run_exact(m64, samples)
     logits32, loss32, grads32 = run(m32, samples, True)
-    exact, exact_loss, _ = run_exact(m64, family, samples)
     bf16, _, grads_bf16 = run(load(dir, torch.bfloat16), samples, True)
     check_v4(dir, name, samples, logits32)
-    freqs, attention_scaling = rope_record(m32, samples)
 
-    out = {f"logits.{k}": l for k, l in enumerate(logits)}
-    out |= {f"exact.{k}": l for k, l in enumerate(exact)}
-    out |= {f"grad.{names[k]}": g for k, g in grads.items()}
-    out |= freqs
-    out["loss"] = loss
+    kept = torch.float64 if opt.get("f64") else torch.float32
+    out = {f"logits.{k}": l.to(kept) for k, l in enumerate(logits)}
+    out |= {f"grad.{names[k]}": g.to(kept) for k, g in grads.items()}
     safetensors.torch.save_file({k: v.contiguous() for k, v in out.items()}, dir / "expected.safetensors")
 
     flat = torch.cat([l.flatten() for l in logits])
@@ -327,22 +287,19 @@ def make(root, name):
         "transformers": transformers.__version__,
         "predicted_tokens": predicted(samples),
         "loss": float(loss),
-        "exact_loss": float(exact_loss),
+        "loss_f32": float(loss32),
         "logits_std": float(flat.std(correction=0)),
         "logits_max_abs_f32": max(float((a - b).abs().max()) for a, b in zip(logits32, logits)),
-        "loss_f32": float(loss32),
         "logits_l2_bf16": distance(bf16, logits),
         "grads_l2_bf16": distance(grads_bf16.values(), grads.values()),
         "grads": {names[k]: {"norm": norm(g), "distance_f32": norm(grads32[k].double() - g)} for k, g in grads.items()},
     }
-    if attention_scaling is not None:
-        record["attention_scaling"] = attention_scaling
     if opt.get("train"):
         record["train"] = train(dir, name, args["vocab_size"])
     if opt.get("generate"):
         record["generate"] = generate(dir, name, args["vocab_size"])
     (dir / "expected.json").write_text(json.dumps(record, indent=1) + "\n")
-    report(name, dir, record, exact, logits)
+    report(name, dir, record)
 
 
 def train(dir, name, vocab):
@@ -377,31 +334,37 @@ def train(dir, name, vocab):
 
 
 def generate(dir, name, vocab):
-    """Sixteen greedy tokens after a prompt. The margin is the least lead of a chosen token's logit over the next."""
-    prompt = torch.randint(0, vocab, (7,), generator=stream(name, "prompt"))
+    """Sixteen greedy tokens after the first prompt that gives a telling run. The margin is the least lead of a chosen token's
+    logit over the next."""
     model = load(dir, torch.float32)
-    ids, margin = prompt, math.inf
-    with torch.no_grad():
-        for _ in range(16):
-            top = forward(model, ids)[-1].topk(2)
-            margin = min(margin, float(top.values[0] - top.values[1]))
-            ids = torch.cat([ids, top.indices[:1]])
-        out = model.generate(prompt[None], max_new_tokens=16, do_sample=False, eos_token_id=None, pad_token_id=0)
-    assert out[0].tolist() == ids.tolist(), "generation with and without cache differ"
-    assert len(set(ids.tolist()[len(prompt):])) > 5, f"{name}: generation runs in a circle"
-    assert margin > 1e-3, f"{name}: a greedy choice hangs on {margin}"
     eos = model.config.eos_token_id
-    assert eos is None or eos not in ids.tolist()[len(prompt):], f"{name}: generation meets EOS"
-    return {"prompt": prompt.tolist(), "ids": ids.tolist()[len(prompt):], "margin": margin}
+    for attempt in range(100):
+        prompt = torch.randint(0, vocab, (7,), generator=stream(name, f"prompt{attempt or ''}"))
+        ids, margin = prompt, math.inf
+        with torch.no_grad():
+            for _ in range(16):
+                top = forward(model, ids)[-1].topk(2)
+                margin = min(margin, float(top.values[0] - top.values[1]))
+                ids = torch.cat([ids, top.indices[:1]])
+        new = ids.tolist()[len(prompt):]
+        stops = set(eos) if isinstance(eos, list) else {eos}
+        if len(set(new)) > 5 and margin > 1e-3 and not stops & set(new):
+            break
+    else:
+        raise AssertionError(f"{name}: every generation runs in a circle, hangs on a small margin or meets EOS")
+    with torch.no_grad():
+        out = model.generate(prompt[None], attention_mask=torch.ones(1, len(prompt)), max_new_tokens=16, do_sample=False, eos_token_id=None, pad_token_id=0)
+    assert out[0].tolist() == ids.tolist(), "generation with and without cache differ"
+    return {"prompt": prompt.tolist(), "ids": new, "margin": margin}
 
 
-def report(name, dir, r, exact, logits):
+def report(name, dir, r):
     std = r["logits_std"]
-    apart = max(float((a - b).abs().max()) for a, b in zip(exact, logits)) / std
     worst = max(g["distance_f32"] / max(g["norm"], 1e-30) for g in r["grads"].values())
+    least = min(g["norm"] for g in r["grads"].values()) / max(g["norm"] for g in r["grads"].values())
     size = sum(f.stat().st_size for f in dir.iterdir()) / 1024
-    print(f"{name:22} {size:5.0f} KiB  loss {r['loss']:.4f}  std {std:.3f}  f32 max/std {r['logits_max_abs_f32'] / std:.1e}"
-          f"  exact max/std {apart:.1e}  f32 loss {abs(r['loss_f32'] / r['loss'] - 1):.1e}  worst f32 grad {worst:.1e}"
+    print(f"{name:32} {size:4.0f} KiB  loss {r['loss']:.4f}  std {std:.3f}  f32 max/std {r['logits_max_abs_f32'] / std:.1e}"
+          f"  f32 loss {abs(r['loss_f32'] / r['loss'] - 1):.1e}  worst f32 grad {worst:.1e}  least grad {least:.1e}"
           f"  bf16 l2/std {r['logits_l2_bf16'] / std:.2f}", flush=True)
 
 
