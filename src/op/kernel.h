@@ -266,8 +266,8 @@ typedef struct hone_copy_columns_args {
 } hone_copy_columns_args;
 
 /*
- * The head's last step: logits are y = softcap · tanh(z / softcap) with z = scale · x (Bello et al. 2016; Gemma 2), or y = z where
- * softcap is 0; scale 0 means 1. x is what the product gives.
+ * The head's last step: logits are y = softcap · tanh(z / softcap) with z = scale · x (Bello et al. 2016), or y = z where softcap
+ * is 0; scale 0 means 1. x is what the product gives.
  */
 typedef struct hone_cap_logits_args {
     void   *logits;             /* acc [n]: x, overwritten by y */
@@ -282,8 +282,9 @@ typedef struct hone_cross_entropy_args {
     void          *nll;         /* acc [rows]: logsumexp(y) - y[label] */
     const void    *weight;      /* acc [rows]: gradient of the total loss by nll; read when dlogits */
     void          *dlogits;     /* dtype [rows, vocab] = weight · (softmax(y) - onehot) · dy/dx, where dy/dx = scale · (1 - (y /
-                                 * softcap)²); or NULL. May alias logits in place: element i of the output then starts at byte offset i · sizeof(dtype) of the same row (rows keep the
-                                 * stride of logits) only when dtype is the accumulation type; otherwise separate memory. */
+                                 * softcap)²); or NULL. May alias logits in place: element i of the output then starts at byte
+                                 * offset i · sizeof(dtype) of the same row (rows keep the stride of logits) only when dtype is
+                                 * the accumulation type; otherwise separate memory. */
     int64_t        rows, vocab;
     double         scale, softcap;  /* as in hone_cap_logits_args; both 0: y = x */
 } hone_cross_entropy_args;

@@ -83,8 +83,8 @@ static hone_status check_head(const hone_node *n)
 
     HONE_CHECK(w->dims[1] == hone_tensor_cols(n->in[X]), HONE_E_SHAPE, "the head takes %lld features, the last layer gives %lld",
                (long long)w->dims[1], (long long)hone_tensor_cols(n->in[X]));
-    HONE_CHECK(!bias || hone_tensor_numel(bias) == w->dims[0], HONE_E_SHAPE, "the head's bias has %lld elements, its weight %lld rows",
-               (long long)hone_tensor_numel(bias), (long long)w->dims[0]);
+    HONE_CHECK(!bias || hone_tensor_numel(bias) == w->dims[0], HONE_E_SHAPE,
+               "the head's bias has %lld elements, its weight %lld rows", (long long)hone_tensor_numel(bias), (long long)w->dims[0]);
     return HONE_OK;
 }
 
@@ -258,7 +258,8 @@ hone_tensor *hone_op_linear_cross_entropy(hone_ctx *ctx, hone_tensor *x, const h
                                        const double *weights)
 {
     return hone_node_apply(ctx, &rule, (hone_tensor *[]){ x, head->weight, head->bias }, 3,
-                           &(attrs){ .scale = head->scale, .softcap = head->softcap, .labels = labels, .weights = weights }, 1, NULL);
+                           &(attrs){ .scale = head->scale, .softcap = head->softcap, .labels = labels, .weights = weights }, 1,
+                           NULL);
 }
 
 static hone_status logits_forward(hone_ctx *ctx, hone_node *n)

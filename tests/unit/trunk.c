@@ -154,6 +154,53 @@ static void weights_known_late_give_the_same(void **state)
     hone_ctx_destroy(&ctx);
 }
 
+/* What a model says of its head holds for its logits and for its loss. */
+static void a_head_may_have_bias_scale_and_cap(void **state)
+{
+    const hone_trunk_options o = { 0 };
+    t_tiny_spec  spec = { .dtype = HONE_DTYPE_F32 };
+    hone_ctx    *ctx = t_ctx(1);
+    hone_model  *m = t_tiny_model(ctx, &spec);
+    hone_batch  *b = t_tiny_batch(ctx, m, lengths, 3, 5);
+    hone_params *more;
+    hone_tensor *hidden, *plain, *logits, *nll;
+    float        bias[37];
+
+    (void)state;
+    T_OK(hone_params_create(&more, ctx, HONE_DTYPE_F32, HONE_PARAMS_FROZEN));
+    T_OK(hone_params_unit(more, "head"));
+    hone_scope_open(ctx);
+    hidden = hone_trunk_hidden(ctx, m, b, &o);
+    plain = hone_trunk_logits(ctx, m, hidden);
+    T_OK(hone_params_declare(&m->head_bias, more, "lm_head.bias", 1, &m->vocab, false));
+    T_OK(hone_params_allocate(more));
+    for (int i = 0; i < 37; i++)
+        bias[i] = 0.1f * (float)(i % 7 - 3);
+    T_OK(hone_param_load(more, m->head_bias, bias, HONE_DTYPE_F32));
+    m->logit_scale = 0.5;
+    m->logit_softcap = 1.25;
+    logits = hone_trunk_logits(ctx, m, hidden);
+    nll = hone_trunk_nll(ctx, m, b, &o);
+    T_OK(ctx->status);
+    for (int64_t t = 0; t < b->tokens; t++) {
+        const float *x = (const float *)hone_tensor_data(plain) + t * m->vocab, *y = (const float *)hone_tensor_data(logits) + t * m->vocab;
+        double       total = 0, want;
+
+        for (int64_t i = 0; i < m->vocab; i++) {
+            want = 1.25 * tanh(0.5 * ((double)x[i] + (double)bias[i]) / 1.25);
+            assert_true(fabs(y[i] - want) <= 1e-6);
+            total += exp(want);
+        }
+        want = b->labels[t] < 0 ? 0 : log(total) - (double)y[b->labels[t]];
+        assert_true(fabs(((const float *)hone_tensor_data(nll))[t] - want) <= 1e-5);
+    }
+    hone_scope_close(ctx, NULL, 0);
+    hone_params_destroy(&more);
+    hone_batch_destroy(&b);
+    hone_model_destroy(&m);
+    hone_ctx_destroy(&ctx);
+}
+
 /* A row without labels, and a batch without any, cost no NaN and change nothing. */
 static void no_label_no_gradient(void **state)
 {
@@ -291,6 +338,7 @@ int main(void)
         cmocka_unit_test(logits_depend_on_no_company),
         cmocka_unit_test(accumulation_is_a_sum),
         cmocka_unit_test(weights_known_late_give_the_same),
+        cmocka_unit_test(a_head_may_have_bias_scale_and_cap),
         cmocka_unit_test(no_label_no_gradient),
         cmocka_unit_test(memory_is_accounted_and_comes_back),
         cmocka_unit_test(out_of_memory_is_an_error),
