@@ -182,7 +182,7 @@ static hone_status write_output(forward *f)
     hone_status              st = HONE_OK;
     size_t                   n_dir = hone_model_dir_len(f->loaded->dir), cap = (size_t)f->samples + 1 + n_dir, n = 0;
     hone_safetensor         *list = hone_calloc(cap, sizeof *list);
-    const hone_param       **source = hone_calloc(cap, sizeof *source);
+    hone_binding            *source = hone_calloc(cap, sizeof *source);
     hone_safetensors_writer *w = NULL;
     hone_dtype               out_type = hone_acc_dtype(f->dtype);
 
@@ -197,25 +197,28 @@ static hone_status write_output(forward *f)
         HONE_GO(list[n++].name ? HONE_OK : HONE_E_NOMEM);
     }
     for (size_t i = 0; f->grads && i < n_dir; i++) {
-        const hone_param *p = f->loaded->param_of[i];
-        bool              again = false;
+        const hone_safetensor *t = hone_model_dir_at(f->loaded->dir, i);
+        hone_binding           b = f->loaded->bound[i];
+        bool                   again = false;
 
         for (size_t k = 0; k < n; k++)
-            again |= source[k] == p;
-        if (!p || again)
+            again |= source[k].param == b.param && source[k].at == b.at;
+        if (!b.param || again)
             continue;               /* a tied weight once */
-        source[n] = p;
-        list[n] = (hone_safetensor){ .name = hone_asprintf("grad.%s", hone_model_dir_at(f->loaded->dir, i)->name),
-                                     .dtype = out_type, .rank = p->ndim };
-        memcpy(list[n].shape, p->dims, sizeof p->dims);
+        source[n] = b;
+        list[n] = (hone_safetensor){ .name = hone_asprintf("grad.%s", t->name), .dtype = out_type, .rank = t->rank,
+                                     .numel = t->numel };
+        memcpy(list[n].shape, t->shape, sizeof t->shape);
         HONE_GO(list[n++].name ? HONE_OK : HONE_E_NOMEM);
     }
     HONE_GO(hone_safetensors_writer_create(&w, f->output, list, n, NULL));
     for (size_t i = 0; i < n; i++) {
-        const hone_tensor *t = i < (size_t)f->samples ? f->logits[i] : source[i] ? source[i]->grad : NULL;
+        const hone_tensor *t = i < (size_t)f->samples ? f->logits[i] : source[i].param ? source[i].param->grad : NULL;
+        size_t             at = t ? (size_t)source[i].at * hone_dtype_bytes(t->dtype) : 0;
 
         if (t)
-            HONE_GO(hone_safetensors_writer_put(w, hone_tensor_data(t), t->dtype, hone_tensor_numel(t), false));
+            HONE_GO(hone_safetensors_writer_put(w, (const char *)hone_tensor_data(t) + at, t->dtype,
+                                                source[i].param ? list[i].numel : hone_tensor_numel(t), false));
         else
             HONE_GO(hone_safetensors_writer_put(w, &f->loss, HONE_DTYPE_F64, 1, false));
     }

@@ -14,7 +14,7 @@
 static const char *file_dtype(const hone_loaded *l, const hone_param *p)
 {
     for (size_t i = 0; i < hone_model_dir_len(l->dir); i++)
-        if (l->param_of[i] == p)
+        if (l->bound[i].param == p)
             return hone_dtype_file_name(hone_model_dir_at(l->dir, i)->dtype);
     return "?";
 }
@@ -125,7 +125,7 @@ hone_status hone_inspect_model(int argc, char **argv)
            hone_model_dir_shards(l->dir), hone_model_dir_shards(l->dir) == 1 ? "" : "s",
            l->model->tied ? "tied to the embedding" : "of its own");
     for (size_t i = 0; i < hone_model_dir_len(l->dir); i++)
-        if (!l->param_of[i])
+        if (!l->bound[i].param)
             print_clean("unread: ", hone_model_dir_at(l->dir, i)->name, " (kept as it is on export)\n");
     printf("memory to train all weights, before activations: f32 %.2f GB (16 bytes a parameter), bf16 %.2f GB (18)\n",
            16 * n / 1e9, 18 * n / 1e9);

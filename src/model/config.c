@@ -129,14 +129,14 @@ hone_act hone_config_act(hone_config *c, const char *key, const char *absent)
     static const struct { const char *name; hone_act act; } acts[] = {
         { "silu", HONE_ACT_SILU }, { "swish", HONE_ACT_SILU }, { "gelu", HONE_ACT_GELU_ERF },
         { "gelu_new", HONE_ACT_GELU_TANH }, { "gelu_pytorch_tanh", HONE_ACT_GELU_TANH }, { "gelu_fast", HONE_ACT_GELU_TANH },
-        { "relu", HONE_ACT_RELU },
+        { "relu", HONE_ACT_RELU }, { "relu2", HONE_ACT_RELU2 },
     };
     const char *name = hone_config_string(c, key, absent);
 
     for (size_t i = 0; name && i < HONE_COUNTOF(acts); i++)
         if (strcmp(name, acts[i].name) == 0)
             return acts[i].act;
-    hone_config_refuse(c, "\"%s\": \"%s\" is not implemented; hone has silu, gelu, gelu_new, gelu_pytorch_tanh and relu", key,
+    hone_config_refuse(c, "\"%s\": \"%s\" is not implemented; hone has silu, gelu, gelu_new, gelu_pytorch_tanh, relu and relu2", key,
                        name ? name : "");
     return HONE_ACT_SILU;
 }
@@ -159,31 +159,25 @@ double hone_config_epsilon(hone_config *c, const char *key, double absent)
     return eps;
 }
 
-void hone_config_qwen_windows(hone_config *c, int32_t *windows, int64_t layers)
+double hone_config_scale(hone_config *c, const char *key, double absent)
 {
-    bool          on = hone_config_bool(c, "use_sliding_window", false);
-    int32_t       window = (int32_t)hone_config_int(c, "sliding_window", 4096, 0, INT32_MAX);
-    int64_t       from = hone_config_int(c, "max_window_layers", 28, 0, INT32_MAX);
-    const json_t *types = hone_config_raw(c, "layer_types");
+    double scale = hone_config_number(c, key, absent);
 
-    if (json_is_null(json_object_get(c->root, "sliding_window")))
-        on = false;             /* here a null is no absent key: it says that there is no window */
-    if (types && (!json_is_array(types) || (int64_t)json_array_size(types) != layers)) {
-        if (c->status == HONE_OK)
-            c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"layer_types\" must be an array of %lld entries, one a layer",
-                                  (long long)layers);
-        return;
-    }
-    for (int64_t i = 0; i < layers; i++) {
-        const char *type = types ? json_string_value(json_array_get(types, (size_t)i)) : NULL;
-        bool        slides = types ? type && strcmp(type, "sliding_attention") == 0 : on && i >= from;
+    if (c->status == HONE_OK && !(scale > 0 && isfinite(scale)))
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"%s\" is %g; it must be positive", key, scale);
+    return scale;
+}
 
-        if (types && !slides && (!type || strcmp(type, "full_attention") != 0))
-            hone_config_refuse(c, "layer type \"%s\" is not implemented for %s", type ? type : "(not a string)", c->family);
-        if (slides && (!on || window == 0) && types)
-            hone_config_refuse(c, "\"layer_types\" has sliding layers, but \"use_sliding_window\" gives no window");
-        windows[i] = slides && on ? window : 0;
-    }
+double hone_config_limit(hone_config *c, const char *key, double absent)
+{
+    const json_t *v = json_object_get(c->root, key);
+    double        limit = hone_config_number(c, key, absent);
+
+    if (json_is_null(v))
+        return 0;               /* here a null is no absent key: it says that there is none */
+    if (v && c->status == HONE_OK && !(limit > 0))
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"%s\" is %g; it must be positive, or null for none", key, limit);
+    return limit;
 }
 
 hone_status hone_config_end(hone_config *c)

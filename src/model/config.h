@@ -39,13 +39,31 @@ void        hone_config_ignore(hone_config *c, const char *const *keys, size_t n
 void        hone_config_only_bool(hone_config *c, const char *key, bool only);
 void        hone_config_refuse(hone_config *c, const char *fmt, ...) HONE_PRINTF(2, 3);
 
-/* silu, swish, gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu; others are refused by name. */
+/* silu, swish, gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu, relu2; others are refused by name. */
 hone_act    hone_config_act(hone_config *c, const char *key, const char *absent);
 float       hone_config_probability(hone_config *c, const char *key, double absent);
 double      hone_config_epsilon(hone_config *c, const char *key, double absent);    /* of a norm: not negative */
+/* A soft cap, a clip: null is none (0); anything but a positive number is refused. */
+double      hone_config_limit(hone_config *c, const char *key, double absent);
+
+/* A multiplier: positive. */
+double      hone_config_scale(hone_config *c, const char *key, double absent);
+
+/* What a config class takes for absent rotary keys. */
+typedef struct hone_rope_defaults {
+    double      theta;              /* rope_theta; 0: 10000 */
+    double      partial;            /* partial_rotary_factor; 0: the family always rotates whole heads, another value is refused */
+    int64_t     original;           /* original_max_position_embeddings at the top level, which goes before that in the settings; 0: none */
+    bool        alpha;              /* type "dynamic" with "alpha": a base stretched once and for all by it */
+    const char *types;              /* rope types the family has, "default, linear"; NULL: all */
+} hone_rope_defaults;
+
 /* rope_parameters, or rope_theta with rope_scaling. `dim` is the head's. */
-void        hone_config_rope(hone_config *c, hone_rope_spec *out, int64_t dim, int64_t max_positions, double theta);
-/* windows[layers] from sliding_window, use_sliding_window, max_window_layers and layer_types, as qwen configs have them. */
-void        hone_config_qwen_windows(hone_config *c, int32_t *windows, int64_t layers);
+void        hone_config_rope(hone_config *c, hone_rope_spec *out, int64_t dim, int64_t max_positions,
+                             const hone_rope_defaults *defaults);
+/* rope_parameters that hold one object for each layer type: rope[0] is that of full, rope[1] that of sliding layers. In the
+ * older spelling rope_theta and rope_scaling are those of full layers, `sliding_key` is the base of sliding ones. */
+void        hone_config_rope_by_type(hone_config *c, hone_rope_spec rope[2], int64_t dim, int64_t max_positions,
+                                     const hone_rope_defaults *full, const hone_rope_defaults *sliding, const char *sliding_key);
 
 #endif /* HONE_MODEL_CONFIG_H */

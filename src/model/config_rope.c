@@ -1,10 +1,12 @@
 /* Rotary settings of a config.json, in the spellings of transformers 5 and 4. */
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "model/config.h"
 
-typedef struct reader { hone_config *c; const json_t *dict; hone_map *read; const char *type; } reader;
+/* One object of rotary settings; `dict` may be NULL. `original`: what takes the place of its original_max_position_embeddings, or 0. */
+typedef struct reader { hone_config *c; const json_t *dict; hone_map *read; const char *type; double original; } reader;
 
 static const json_t *get(reader *r, const char *key)
 {
@@ -67,25 +69,92 @@ static void read_yarn(reader *r, hone_rope_spec *s)
         r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope type \"yarn\" needs a rope_theta other than 1");
 }
 
-static void read_type(reader *r, hone_rope_spec *s, int64_t max_positions)
+static void read_factors(reader *r, float *out, const char *key, int64_t pairs)
 {
-    if (strcmp(r->type, "default") == 0) {
-        s->type = HONE_ROPE_DEFAULT;
+    const json_t *list = get(r, key);
+
+    if (r->c->status != HONE_OK)
+        return;
+    if (pairs > HONE_ROPE_PAIRS_MAX) {
+        hone_config_refuse(r->c, "rope type \"longrope\" is implemented for up to %d rotated pairs, not %lld", HONE_ROPE_PAIRS_MAX,
+                           (long long)pairs);
         return;
     }
-    s->type = strcmp(r->type, "linear") == 0    ? HONE_ROPE_LINEAR
-              : strcmp(r->type, "dynamic") == 0 ? HONE_ROPE_DYNAMIC
-              : strcmp(r->type, "yarn") == 0    ? HONE_ROPE_YARN
-              : strcmp(r->type, "llama3") == 0  ? HONE_ROPE_LLAMA3
-                                                : HONE_ROPE_DEFAULT;
-    if (s->type == HONE_ROPE_DEFAULT) {
-        hone_config_refuse(r->c, "rope type \"%s\" is not implemented for %s; hone has default, linear, dynamic, yarn and llama3",
-                           r->type, r->c->family);
+    if (!json_is_array(list) || (int64_t)json_array_size(list) != pairs) {
+        r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope type \"longrope\" needs \"%s\", an array of %lld numbers", key,
+                                 (long long)pairs);
         return;
     }
-    if (get(r, "original_max_position_embeddings"))
+    for (int64_t i = 0; i < pairs && r->c->status == HONE_OK; i++) {
+        out[i] = (float)json_number_value(json_array_get(list, (size_t)i));
+        if (!(out[i] > 0))
+            r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: entry %lld of rope setting \"%s\" must be a positive number",
+                                     (long long)i, key);
+    }
+}
+
+static void read_longrope(reader *r, hone_rope_spec *s)
+{
+    read_factors(r, s->short_factor, "short_factor", hone_rope_pairs(s));
+    read_factors(r, s->long_factor, "long_factor", hone_rope_pairs(s));
+    if (get(r, "attention_factor"))
+        s->attention_factor = required(r, "attention_factor");
+    if (r->c->status == HONE_OK && s->original_max_positions <= 1)
+        r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope type \"longrope\" needs an original_max_position_embeddings "
+                                 "beyond 1");
+}
+
+/* Hunyuan's stretched base, told apart from the type "dynamic" it is filed under by its key. The other keys do nothing then. */
+static bool read_alpha(reader *r, hone_rope_spec *s)
+{
+    static const char *const unused[] = { "factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim" };
+    double alpha = strcmp(r->type, "dynamic") == 0 ? number(r, "alpha", 0) : 0;
+
+    if (alpha == 0)
+        return false;
+    for (size_t i = 0; i < HONE_COUNTOF(unused); i++)
+        (void)get(r, unused[i]);
+    if (s->dim == 2 || !(alpha > 0))
+        hone_config_refuse(r->c, "rope setting \"alpha\" %g has no meaning for %lld rotated elements of a head", alpha, (long long)s->dim);
+    s->base *= pow(alpha, (double)s->dim / (double)(s->dim - 2));
+    return true;
+}
+
+static const struct { const char *name; hone_rope_type type; } type_names[] = {
+    { "default", HONE_ROPE_DEFAULT }, { "linear", HONE_ROPE_LINEAR }, { "dynamic", HONE_ROPE_DYNAMIC }, { "yarn", HONE_ROPE_YARN },
+    { "llama3", HONE_ROPE_LLAMA3 }, { "longrope", HONE_ROPE_LONGROPE },
+};
+static const char all_types[] = "default, linear, dynamic, yarn, llama3, longrope";
+
+/* Whether a list of names, "a, b", has this one. */
+static bool lists(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *at = list; (at = strstr(at, name)); at += n)
+        if ((at == list || at[-1] == ' ') && (at[n] == '\0' || at[n] == ','))
+            return n > 0;
+    return false;
+}
+
+static void read_type(reader *r, hone_rope_spec *s, int64_t max_positions, const char *types)
+{
+    const json_t *original = get(r, "original_max_position_embeddings");
+
+    if (!lists(types, r->type)) {
+        hone_config_refuse(r->c, "rope type \"%s\" is not implemented for %s; hone has %s", r->type, r->c->family, types);
+        return;
+    }
+    for (size_t i = 0; i < HONE_COUNTOF(type_names); i++)
+        if (strcmp(r->type, type_names[i].name) == 0)
+            s->type = type_names[i].type;
+    if (s->type == HONE_ROPE_DEFAULT)
+        return;
+    if (r->original > 0)
+        s->original_max_positions = r->original;
+    else if (original)
         s->original_max_positions = required(r, "original_max_position_embeddings");
-    if (s->type == HONE_ROPE_YARN && !get(r, "factor"))
+    if ((s->type == HONE_ROPE_YARN || s->type == HONE_ROPE_LONGROPE) && !get(r, "factor"))
         s->factor = (double)max_positions / s->original_max_positions;
     else
         s->factor = required(r, "factor");
@@ -97,6 +166,8 @@ static void read_type(reader *r, hone_rope_spec *s, int64_t max_positions)
     }
     if (s->type == HONE_ROPE_YARN)
         read_yarn(r, s);
+    if (s->type == HONE_ROPE_LONGROPE)
+        read_longrope(r, s);
 }
 
 static void refuse_unread(reader *r)
@@ -112,38 +183,93 @@ static void refuse_unread(reader *r)
     }
 }
 
-void hone_config_rope(hone_config *c, hone_rope_spec *out, int64_t dim, int64_t max_positions, double theta)
+/* The rotated part of a head. */
+static void read_partial(reader *r, hone_rope_spec *out, int64_t head_dim, double top, bool may)
 {
-    const json_t *scaling = hone_config_raw(c, "rope_scaling"), *parameters = hone_config_raw(c, "rope_parameters");
-    double        top_theta = hone_config_number(c, "rope_theta", theta);
-    reader        r = { .c = c };
-    const json_t *given = scaling ? scaling : parameters;
+    double partial = number(r, "partial_rotary_factor", top);
 
-    *out = (hone_rope_spec){ .dim = dim, .base = top_theta, .factor = 1, .max_positions = (double)max_positions,
-                             .original_max_positions = (double)max_positions, .attention_factor = -1, .truncate = true };
-    r.dict = json_is_object(scaling) && json_object_size(scaling) == 0 ? parameters : given;
-    if (hone_config_number(c, "partial_rotary_factor", 1) != 1)
-        hone_config_refuse(c, "\"partial_rotary_factor\" is not implemented for %s", c->family);
-    if (c->status != HONE_OK || !r.dict)
-        goto check;
-    if (!json_is_object(r.dict)) {
-        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope settings must be an object, not %s", hone_json_type_name(r.dict));
-        return;
-    }
-    c->status = hone_map_create(&r.read);
+    out->dim = may ? (int64_t)((double)head_dim * partial) : head_dim;
+    if (r->c->status == HONE_OK && !(partial > 0 && partial <= 1))
+        r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"partial_rotary_factor\" is %g; it must be above 0 and at most 1", partial);
+    if (!may && partial != 1)
+        hone_config_refuse(r->c, "\"partial_rotary_factor\" is not implemented for %s", r->c->family);
+}
+
+static void check(hone_config *c, const hone_rope_spec *s, int64_t head_dim)
+{
+    if (c->status == HONE_OK && (s->dim < 1 || 2 * hone_rope_pairs(s) > head_dim || s->base <= 0))
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rotary positions need an even head size and a positive rope_theta "
+                              "(head size %lld, rotated %lld, rope_theta %g)", (long long)head_dim, (long long)s->dim, s->base);
+    if (s->type == HONE_ROPE_DYNAMIC && s->dim == 2)
+        hone_config_refuse(c, "rope type \"dynamic\" has no meaning for a head size of 2");
+}
+
+static void read_settings(reader *r, hone_rope_spec *out, int64_t head_dim, int64_t max_positions, double theta, double partial,
+                          const hone_rope_defaults *def)
+{
+    hone_config *c = r->c;
+
+    *out = (hone_rope_spec){ .factor = 1, .max_positions = (double)max_positions, .original_max_positions = (double)max_positions,
+                             .attention_factor = -1, .truncate = true };
+    if (r->dict && !json_is_object(r->dict) && c->status == HONE_OK)
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope settings must be an object, not %s", hone_json_type_name(r->dict));
+    if (c->status == HONE_OK)
+        c->status = hone_map_create(&r->read);
     if (c->status != HONE_OK)
         return;
-    r.type = rope_type(&r);
-    out->base = number(&r, "rope_theta", top_theta);
-    if (number(&r, "partial_rotary_factor", 1) != 1)
-        hone_config_refuse(c, "\"partial_rotary_factor\" is not implemented for %s", c->family);
-    read_type(&r, out, max_positions);
-    refuse_unread(&r);
-    hone_map_destroy(&r.read);
-check:
-    if (c->status == HONE_OK && (dim % 2 != 0 || out->base <= 0))
-        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rotary positions need an even head size and a positive rope_theta "
-                              "(head size %lld, rope_theta %g)", (long long)dim, out->base);
-    if (out->type == HONE_ROPE_DYNAMIC && dim == 2)
-        hone_config_refuse(c, "rope type \"dynamic\" has no meaning for a head size of 2");
+    r->type = rope_type(r);
+    if (def->types && (strcmp(r->type, "su") == 0 || strcmp(r->type, "yarn") == 0) && lists(def->types, "longrope"))
+        r->type = "longrope";           /* what the first Phi-3 files called it */
+    out->base = number(r, "rope_theta", theta);
+    read_partial(r, out, head_dim, partial, def->partial > 0);
+    check(c, out, head_dim);
+    if (c->status == HONE_OK && !(def->alpha && read_alpha(r, out)))
+        read_type(r, out, max_positions, def->types ? def->types : all_types);
+    if (r->dict)
+        refuse_unread(r);
+    hone_map_destroy(&r->read);
+    check(c, out, head_dim);
+}
+
+/* The object that holds the settings, in either spelling. */
+static const json_t *settings(hone_config *c)
+{
+    const json_t *scaling = hone_config_raw(c, "rope_scaling"), *parameters = hone_config_raw(c, "rope_parameters");
+
+    return scaling && !(json_is_object(scaling) && json_object_size(scaling) == 0) ? scaling : parameters;
+}
+
+void hone_config_rope(hone_config *c, hone_rope_spec *out, int64_t dim, int64_t max_positions, const hone_rope_defaults *def)
+{
+    reader r = { .c = c, .dict = settings(c) };
+    double theta = hone_config_number(c, "rope_theta", def->theta > 0 ? def->theta : 10000);
+    double partial = hone_config_number(c, "partial_rotary_factor", def->partial > 0 ? def->partial : 1);
+
+    r.original = (double)hone_config_int(c, "original_max_position_embeddings", def->original, 0, INT32_MAX);
+    read_settings(&r, out, dim, max_positions, theta, partial, def);
+}
+
+void hone_config_rope_by_type(hone_config *c, hone_rope_spec rope[2], int64_t dim, int64_t max_positions,
+                              const hone_rope_defaults *full, const hone_rope_defaults *sliding, const char *sliding_key)
+{
+    const json_t *scaling = hone_config_raw(c, "rope_scaling"), *types = hone_config_raw(c, "rope_parameters");
+    double        theta = hone_config_number(c, "rope_theta", full->theta);
+    double        sliding_theta = sliding_key ? hone_config_number(c, sliding_key, sliding->theta) : sliding->theta;
+    reader        of_full = { .c = c, .dict = json_object_get(types, "full_attention") };
+    reader        of_sliding = { .c = c, .dict = json_object_get(types, "sliding_attention") };
+    const char   *key;
+    json_t       *value;
+
+    json_object_foreach((json_t *)types, key, value)
+        if (strcmp(key, "full_attention") != 0 && strcmp(key, "sliding_attention") != 0)
+            hone_config_refuse(c, "\"rope_parameters\": \"%s\" is no layer type of %s; the settings of each type stand in objects "
+                                  "\"full_attention\" and \"sliding_attention\"", key, c->family);
+    if (scaling && of_full.dict)
+        hone_config_refuse(c, "\"rope_scaling\" beside \"rope_parameters\" is not implemented for %s; keep one of them", c->family);
+    if (!of_full.dict || json_is_null(of_full.dict))
+        of_full.dict = scaling;
+    if (json_is_null(of_sliding.dict))
+        of_sliding.dict = NULL;
+    read_settings(&of_full, &rope[0], dim, max_positions, theta, 1, full);
+    read_settings(&of_sliding, &rope[1], dim, max_positions, sliding_theta, 1, sliding);
 }

@@ -4,7 +4,16 @@
 
 #include "base/str.h"
 
-static const hone_family *const families[] = { &hone_family_gpt2, &hone_family_llama, &hone_family_qwen2, &hone_family_qwen3 };
+#define FAMILY(model_type) extern const hone_family hone_family_##model_type;
+#include "family_list.inc"
+#undef FAMILY
+
+#define FAMILY(model_type) &hone_family_##model_type,
+static const hone_family *const families[] = {
+#include "family_list.inc"
+};
+
+const hone_family *hone_family_at(size_t i) { return i < HONE_COUNTOF(families) ? families[i] : NULL; }
 
 const hone_family *hone_family_find(const char *model_type)
 {

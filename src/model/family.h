@@ -1,23 +1,31 @@
 /*
- * model/family.h -- the registry from model_type to the file that builds it.
+ * model/family.h -- the registry from model_type to the file that knows the family. It is made by the build from the files in
+ * model/family/: one whose tests/data/models/<model_type>-* is missing, with which it is proven, does not register.
  */
 #ifndef HONE_MODEL_FAMILY_H
 #define HONE_MODEL_FAMILY_H
 
 #include "model/config.h"
-#include "nn/model.h"
+#include "nn/decoder.h"
 
+/* A tensor that files of the family carry and no computation reads (masks), or that is a constant here. */
+typedef struct hone_buffer {
+    const char *ending;             /* of its name */
+    bool        constant;           /* must be `value`, to within 1 % */
+    double      value;
+} hone_buffer;
+
+/* File src/model/family/<model_type>.c defines hone_family_<model_type>. */
 typedef struct hone_family {
     const char *model_type;
-    const char *base_prefix;        /* "model.": checkpoints of the base model alone leave it out */
-    const char *const *buffers;     /* endings of tensors that old files carry and nothing reads (masks); NULL-terminated */
-    /* Read the config, declare the modules. `dropout` >= 0 replaces the config's dropouts. */
-    hone_status (*build)(hone_model *m, hone_builder *b, hone_config *c, double dropout);
+    /* Read the config. out->layer is the caller's to free, whatever the status. */
+    void (*read)(hone_config *c, hone_decoder_config *out);
+    const hone_buffer *buffers;     /* ends with an ending of NULL; NULL = none but rotary_emb.inv_freq */
 } hone_family;
-
-extern const hone_family hone_family_gpt2, hone_family_llama, hone_family_qwen2, hone_family_qwen3;
 
 /* NULL with E_UNSUPPORTED raised (and what there is named) for an unknown type. */
 const hone_family *hone_family_find(const char *model_type);
+/* The i-th family by name, NULL past the last. */
+const hone_family *hone_family_at(size_t i);
 
 #endif /* HONE_MODEL_FAMILY_H */

@@ -1,6 +1,8 @@
 #include "model/load.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -15,7 +17,7 @@ void hone_loaded_destroy(hone_loaded **loaded)
         return;
     hone_model_destroy(&l->model);
     hone_model_dir_close(&l->dir);
-    hone_free(l->param_of);
+    hone_free(l->bound);
     hone_free(l);
     *loaded = NULL;
 }
@@ -67,51 +69,114 @@ static void check_architecture(hone_config *c)
         hone_config_refuse(c, "architecture \"%s\" is not implemented; hone trains causal language models", name);
 }
 
+static void replace_dropouts(hone_decoder_config *d, double p)
+{
+    float *all[] = { &d->attention.dropout, &d->embed_dropout, &d->attention_out_dropout, &d->mlp_out_dropout };
+
+    for (size_t i = 0; i < HONE_COUNTOF(all); i++)
+        if (*all[i] >= 0)
+            *all[i] = (float)p;
+}
+
 static hone_status build(hone_loaded *l, hone_ctx *ctx, const hone_family *family, const hone_load_options *o)
 {
-    hone_model  *m = l->model;
-    hone_builder b = { 0 };
-    hone_config  c;
-    hone_status  st, end;
+    hone_model         *m = l->model;
+    hone_builder        b = { 0 };
+    hone_decoder_config d = { 0 };
+    hone_config         c;
+    hone_status         st;
 
     m->family = family->model_type;
     HONE_TRY(hone_params_create(&m->params, ctx, o->compute, o->mode));
     HONE_TRY(hone_module_create(&m->root, NULL, "", "model"));
     b.params = m->params;
     b.at = m->root;
-    st = hone_config_begin(&c, hone_model_dir_config(l->dir), family->model_type);
-    check_architecture(&c);
-    if (st == HONE_OK && c.status == HONE_OK)
-        st = family->build(m, &b, &c, o->dropout);
-    if (c.status == HONE_OK)
-        c.status = st;
-    end = hone_config_end(&c);
-    return end == HONE_OK ? HONE_OK : hone_status_context(end, "in %s", hone_model_dir_path(l->dir));
+    if (hone_config_begin(&c, hone_model_dir_config(l->dir), family->model_type) == HONE_OK) {
+        check_architecture(&c);
+        family->read(&c, &d);
+    }
+    st = hone_config_end(&c);
+    if (st == HONE_OK && o->dropout >= 0)
+        replace_dropouts(&d, o->dropout);
+    if (st == HONE_OK)
+        st = hone_decoder_build(m, &b, &d);
+    hone_free(d.layer);
+    return st == HONE_OK ? HONE_OK : hone_status_context(st, "in %s", hone_model_dir_path(l->dir));
 }
 
-/* The parameter a tensor's name means: checkpoints of a base model leave its prefix out, and some tools add one. */
-static hone_param *find_param(const hone_loaded *l, const hone_family *family, const char *name)
+/* The parameter that stacks the tensors of a name like this one, with "*" in place of one of its numbers. */
+static hone_binding find_stack(const hone_params *params, const char *name)
 {
-    hone_param *p = hone_params_find(l->model->params, name);
-    char       *longer;
+    for (const char *part = name; (part = strchr(part, '.')); ) {
+        char       *end, *pattern;
+        long        i = strtol(++part, &end, 10);
+        hone_param *p;
 
-    if (!p && hone_starts_with(name, family->base_prefix))
-        p = hone_params_find(l->model->params, name + strlen(family->base_prefix));
-    if (!p && (longer = hone_asprintf("%s%s", family->base_prefix, name))) {
-        p = hone_params_find(l->model->params, longer);
+        if (end == part || *end != '.' || *part < '0' || *part > '9')
+            continue;
+        pattern = hone_asprintf("%.*s*%s", (int)(part - name), name, end);
+        p = pattern ? hone_params_find(params, pattern) : NULL;
+        hone_free(pattern);
+        if (p && i < p->dims[0])
+            return (hone_binding){ p, i * (hone_param_numel(p) / p->dims[0]) };
+    }
+    return (hone_binding){ NULL, 0 };
+}
+
+static hone_binding find_named(const hone_params *params, const char *name)
+{
+    hone_param *p = hone_params_find(params, name);
+
+    return p ? (hone_binding){ p, 0 } : find_stack(params, name);
+}
+
+/* lm_head.weight, or what the family calls it. */
+static bool names_head(const hone_model *m, const char *name)
+{
+    size_t n = strlen(m->head_name);
+
+    return strcmp(name, "lm_head.weight") == 0 || (strncmp(name, m->head_name, n) == 0 && strcmp(name + n, ".weight") == 0);
+}
+
+/* What a tensor's name means: checkpoints of a base model leave its prefix out, and some tools add one. */
+static hone_binding find_param(const hone_loaded *l, const char *name)
+{
+    const hone_model *m = l->model;
+    size_t            prefix = strlen(m->base_prefix);
+    hone_binding      found = find_named(m->params, name);
+    char             *longer;
+
+    if (!found.param && strncmp(name, m->base_prefix, prefix) == 0 && name[prefix] == '.')
+        found = find_named(m->params, name + prefix + 1);
+    if (!found.param && (longer = hone_asprintf("%s.%s", m->base_prefix, name))) {
+        found = find_named(m->params, longer);
         hone_free(longer);
     }
-    if (!p && l->model->tied && strcmp(name, "lm_head.weight") == 0)
-        p = l->model->head;
-    return p;
+    if (!found.param && names_head(m, name))
+        found.param = m->head;
+    return found;
 }
 
-static bool unread_buffer(const hone_family *family, const char *name)
+static hone_status check_constant(const hone_loaded *l, const hone_safetensor *t, double want)
 {
-    for (size_t i = 0; family->buffers[i]; i++)
-        if (hone_ends_with(name, family->buffers[i]))
-            return true;
-    return false;
+    double have = NAN;
+
+    HONE_CHECK(t->numel == 1 && hone_dtype_convert(&have, HONE_DTYPE_F64, t->data, t->dtype, 1) && fabs(have / want - 1) < 0.01,
+               HONE_E_UNSUPPORTED, "%s: tensor \"%s\" is implemented for the one value %g", hone_model_dir_file_of(l->dir, t), t->name,
+               want);
+    return HONE_OK;
+}
+
+/* Whether a tensor that is no parameter may be in a file of this family. */
+static hone_status check_buffer(const hone_loaded *l, const hone_family *family, const hone_safetensor *t)
+{
+    if (hone_ends_with(t->name, ".rotary_emb.inv_freq"))
+        return HONE_OK;
+    for (const hone_buffer *b = family->buffers; b && b->ending; b++)
+        if (hone_ends_with(t->name, b->ending))
+            return b->constant ? check_constant(l, t, b->value) : HONE_OK;
+    return HONE_FAIL(HONE_E_UNSUPPORTED, "%s: tensor \"%s\" is no parameter of %s as config.json describes it",
+                     hone_model_dir_file_of(l->dir, t), t->name, family->model_type);
 }
 
 static void shape_text(char *buf, size_t cap, const int64_t *dims, int n)
@@ -125,14 +190,17 @@ static void shape_text(char *buf, size_t cap, const int64_t *dims, int n)
 
 static hone_status check_shape(const hone_loaded *l, const hone_param *p, const hone_safetensor *t)
 {
-    char want[128], have[128];
-    bool same = p->ndim == t->rank;
+    int            stacked = strchr(p->name, '*') != NULL;
+    const int64_t *dims = p->dims + stacked;
+    int            n = p->ndim - stacked;
+    char           want[128], have[128];
+    bool           same = n == t->rank;
 
-    for (int i = 0; i < p->ndim && same; i++)
-        same = p->dims[i] == t->shape[i];
+    for (int i = 0; i < n && same; i++)
+        same = dims[i] == t->shape[i];
     if (same)
         return HONE_OK;
-    shape_text(want, sizeof want, p->dims, p->ndim);
+    shape_text(want, sizeof want, dims, n);
     shape_text(have, sizeof have, t->shape, t->rank);
     return HONE_FAIL(HONE_E_SHAPE, "%s: tensor \"%s\" has shape [%s], but config.json asks for [%s]; the two files do not belong "
                      "together", hone_model_dir_file_of(l->dir, t), t->name, have, want);
@@ -147,37 +215,49 @@ static hone_status check_tie(const hone_loaded *l, const hone_safetensor *t, con
     return HONE_OK;
 }
 
+/* Every parameter is there, all parts of a stack too. */
+static hone_status check_missing(const hone_loaded *l)
+{
+    const hone_params *params = l->model->params;
+
+    for (size_t k = 0; k < params->all.len; k++) {
+        const hone_param *p = params->all.data[k];
+        int64_t           parts = strchr(p->name, '*') ? p->dims[0] : 1, step = hone_param_numel(p) / parts;
+
+        for (int64_t part = 0; part < parts; part++) {
+            bool found = false;
+
+            for (size_t i = 0; i < hone_model_dir_len(l->dir) && !found; i++)
+                found = l->bound[i].param == p && l->bound[i].at == part * step;
+            HONE_CHECK(found, HONE_E_FORMAT, "%s: tensor \"%s\" is missing; config.json asks for it%s", hone_model_dir_path(l->dir),
+                       p->name, parts > 1 ? " for every *" : "");
+        }
+    }
+    return HONE_OK;
+}
+
 static hone_status bind_tensors(hone_loaded *l, const hone_family *family)
 {
-    size_t       n = hone_model_dir_len(l->dir);
-    hone_params *params = l->model->params;
+    size_t n = hone_model_dir_len(l->dir);
 
-    l->param_of = hone_calloc(n, sizeof *l->param_of);
-    if (!l->param_of)
+    l->bound = hone_calloc(n, sizeof *l->bound);
+    if (!l->bound)
         return HONE_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
         const hone_safetensor *t = hone_model_dir_at(l->dir, i);
-        hone_param            *p = find_param(l, family, t->name);
+        hone_binding           b = find_param(l, t->name);
 
-        if (!p && unread_buffer(family, t->name))
+        if (!b.param) {
+            HONE_TRY(check_buffer(l, family, t));
             continue;
-        HONE_CHECK(p, HONE_E_UNSUPPORTED, "%s: tensor \"%s\" is no parameter of %s as config.json describes it",
-                   hone_model_dir_file_of(l->dir, t), t->name, family->model_type);
-        HONE_TRY(check_shape(l, p, t));
+        }
+        HONE_TRY(check_shape(l, b.param, t));
         for (size_t k = 0; k < i; k++)
-            if (l->param_of[k] == p)
+            if (l->bound[k].param == b.param && l->bound[k].at == b.at)
                 HONE_TRY(check_tie(l, t, hone_model_dir_at(l->dir, k)));
-        l->param_of[i] = p;
+        l->bound[i] = b;
     }
-    for (size_t k = 0; k < params->all.len; k++) {
-        bool found = false;
-
-        for (size_t i = 0; i < n && !found; i++)
-            found = l->param_of[i] == params->all.data[k];
-        HONE_CHECK(found, HONE_E_FORMAT, "%s: tensor \"%s\" is missing; config.json asks for it", hone_model_dir_path(l->dir),
-                   params->all.data[k]->name);
-    }
-    return HONE_OK;
+    return check_missing(l);
 }
 
 static hone_status load_weights(hone_loaded *l)
@@ -187,8 +267,8 @@ static hone_status load_weights(hone_loaded *l)
     for (size_t i = 0; i < hone_model_dir_len(l->dir); i++) {
         const hone_safetensor *t = hone_model_dir_at(l->dir, i);
 
-        if (l->param_of[i])
-            st = hone_param_load(l->model->params, l->param_of[i], t->data, t->dtype);
+        if (l->bound[i].param)
+            st = hone_param_load_part(l->model->params, l->bound[i].param, l->bound[i].at, t->numel, t->data, t->dtype);
         if (st != HONE_OK)
             return hone_status_context(st, "in %s", hone_model_dir_file_of(l->dir, t));
     }

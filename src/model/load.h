@@ -14,11 +14,14 @@ typedef struct hone_load_options {
     double          dropout;    /* >= 0 replaces the config's dropouts */
 } hone_load_options;
 
+/* What a tensor of a file is: a parameter, or from element `at` on a part of one that stacks several; NULL: nothing reads it. */
+typedef struct hone_binding { hone_param *param; int64_t at; } hone_binding;
+
 /* A model with the directory it came from. */
 typedef struct hone_loaded {
     hone_model     *model;
     hone_model_dir *dir;
-    hone_param    **param_of;   /* per tensor of `dir`, in its order: the parameter it is, NULL for one that nothing reads */
+    hone_binding   *bound;      /* per tensor of `dir`, in its order */
 } hone_loaded;
 
 /*

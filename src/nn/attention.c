@@ -2,53 +2,87 @@
 
 #include <math.h>
 
+static const char *name_or(const char *name, const char *usual) { return name ? name : usual; }
+
+static void build_qk_norm(hone_builder *b, hone_norm *out, const char *name, const hone_attention_config *c, int64_t heads)
+{
+    bool whole = c->qk_norm == HONE_QK_NORM_WHOLE;
+
+    hone_build_norm(b, out, c->qk_norm == HONE_QK_NORM_NONE ? NULL : name, c->qk_norm == HONE_QK_NORM_EACH_HEAD ? heads : 1,
+                    whole ? heads * c->head_dim : c->head_dim, &c->norm);
+}
+
 void hone_build_self_attention(hone_builder *b, hone_self_attention *out, const char *name, const hone_attention_config *c)
 {
+    int64_t q = c->heads * c->head_dim, kv = c->kv_heads * c->head_dim;
+
     out->config = *c;
     hone_build_enter(b, name, "attention");
-    hone_build_linear(b, &out->q, "q_proj", c->hidden, c->heads * c->head_dim, c->qkv_bias);
-    hone_build_linear(b, &out->k, "k_proj", c->hidden, c->kv_heads * c->head_dim, c->qkv_bias);
-    hone_build_linear(b, &out->v, "v_proj", c->hidden, c->kv_heads * c->head_dim, c->qkv_bias);
-    hone_build_linear(b, &out->o, "o_proj", c->heads * c->head_dim, c->hidden, c->out_bias);
-    if (c->qk_norm) {
-        hone_build_rms_norm(b, &out->q_norm, "q_norm", c->head_dim, c->norm_eps);
-        hone_build_rms_norm(b, &out->k_norm, "k_norm", c->head_dim, c->norm_eps);
+    if (c->qkv == HONE_QKV_SPLIT) {
+        hone_build_linear(b, &out->q, name_or(c->q, "q_proj"), c->hidden, q, c->qkv_bias, c->conv1d);
+        hone_build_linear(b, &out->k, name_or(c->k, "k_proj"), c->hidden, kv, c->qkv_bias, c->conv1d);
+        hone_build_linear(b, &out->v, name_or(c->v, "v_proj"), c->hidden, kv, c->qkv_bias, c->conv1d);
+    } else {
+        hone_build_linear(b, &out->q, name_or(c->q, "qkv_proj"), c->hidden, q + 2 * kv, c->qkv_bias, c->conv1d);
     }
+    hone_build_linear(b, &out->o, name_or(c->o, "o_proj"), q, c->hidden, c->out_bias, c->conv1d);
+    build_qk_norm(b, &out->q_norm, name_or(c->q_norm, "q_norm"), c, c->heads);
+    build_qk_norm(b, &out->k_norm, name_or(c->k_norm, "k_norm"), c, c->kv_heads);
     hone_build_leave(b);
 }
 
-hone_tensor *hone_attend(hone_ctx *ctx, const hone_attention_config *c, hone_tensor *q, hone_tensor *k, hone_tensor *v,
-                         hone_batch *batch)
+/* q [T, heads·D], k and v [T, kv_heads·D]. */
+static void project(hone_ctx *ctx, const hone_self_attention *a, hone_tensor *x, hone_tensor *qkv[3])
 {
-    hone_attention_pack pack = { batch->cu, batch->cu_keys, batch->sample_ids, batch->samples };
-    hone_attention_spec spec = { .heads = c->heads, .kv_heads = c->kv_heads,
-                                 .scale = c->scale > 0 ? c->scale : 1 / sqrt((double)c->head_dim),
-                                 .mask = { .causal = true, .window = c->window }, .dropout = c->dropout,
-                                 .site = hone_dropout_site(c->layer, HONE_SITE_ATTENTION) };
+    const hone_attention_config *c = &a->config;
+    bool    by_head = c->qkv == HONE_QKV_FUSED_BY_HEAD;
+    int64_t groups = by_head ? c->heads : 1, q = by_head ? 1 : c->heads, kv = by_head ? 1 : c->kv_heads;
 
-    if (c->rope) {
-        const hone_rope_table *table = hone_rope_tables(ctx, batch, c->rope);
-
-        if (!table)
-            return ctx->poison;
-        q = hone_op_rope(ctx, q, c->heads, table->cos, table->sin, false);
-        k = hone_op_rope(ctx, k, c->kv_heads, table->cos, table->sin, false);
+    qkv[0] = hone_linear_forward(ctx, &a->q, x);
+    if (c->qkv == HONE_QKV_SPLIT) {
+        qkv[1] = hone_linear_forward(ctx, &a->k, x);
+        qkv[2] = hone_linear_forward(ctx, &a->v, x);
+    } else {
+        hone_op_split(ctx, qkv[0], groups, (int64_t[]){ q * c->head_dim, kv * c->head_dim, kv * c->head_dim }, 3, qkv);
     }
-    if (batch->cache)
-        hone_kv_cache_append(ctx, batch, c->layer, &k, &v);
-    return hone_op_attention(ctx, q, k, v, &pack, &spec);
+    for (int i = 0; i < 3 && c->clip_qkv > 0; i++)
+        qkv[i] = hone_op_clamp(ctx, qkv[i], c->clip_qkv);
+}
+
+static void rotate(hone_ctx *ctx, const hone_attention_config *c, hone_batch *batch, hone_tensor *qkv[3])
+{
+    const hone_rope_table *table = c->rope ? hone_rope_tables(ctx, batch, c->rope) : NULL;
+
+    if (!table)
+        return;         /* no rotation, or a failed context, on which the ops that follow do nothing */
+    qkv[0] = hone_op_rope(ctx, qkv[0], c->heads, table->cos, table->sin, c->rope->interleaved);
+    qkv[1] = hone_op_rope(ctx, qkv[1], c->kv_heads, table->cos, table->sin, c->rope->interleaved);
+}
+
+static void norm_qk(hone_ctx *ctx, const hone_self_attention *a, hone_tensor *qkv[3])
+{
+    qkv[0] = hone_norm_forward(ctx, &a->q_norm, qkv[0]);
+    qkv[1] = hone_norm_forward(ctx, &a->k_norm, qkv[1]);
 }
 
 hone_tensor *hone_self_attention_forward(hone_ctx *ctx, const hone_self_attention *a, hone_tensor *x, hone_tensor *residual,
                                          hone_batch *batch)
 {
-    hone_tensor *q = hone_linear_forward(ctx, &a->q, x);
-    hone_tensor *k = hone_linear_forward(ctx, &a->k, x);
-    hone_tensor *v = hone_linear_forward(ctx, &a->v, x);
+    const hone_attention_config *c = &a->config;
+    hone_attention_pack pack = { batch->cu, batch->cu_keys, batch->sample_ids, batch->samples };
+    hone_attention_spec spec = { .heads = c->heads, .kv_heads = c->kv_heads, .softcap = c->softcap,
+                                 .scale = c->scale > 0 ? c->scale : 1 / sqrt((double)c->head_dim),
+                                 .mask = { .causal = true, .window = c->window }, .dropout = c->dropout,
+                                 .site = hone_dropout_site(c->layer, HONE_SITE_ATTENTION) };
+    hone_tensor *qkv[3];
 
-    if (a->config.qk_norm) {
-        q = hone_norm_forward(ctx, &a->q_norm, q);
-        k = hone_norm_forward(ctx, &a->k_norm, k);
-    }
-    return hone_linear_forward_add(ctx, &a->o, hone_attend(ctx, &a->config, q, k, v, batch), residual);
+    project(ctx, a, x, qkv);
+    if (!c->norm_after_rope)
+        norm_qk(ctx, a, qkv);
+    rotate(ctx, c, batch, qkv);
+    if (c->norm_after_rope)
+        norm_qk(ctx, a, qkv);
+    if (batch->cache)
+        hone_kv_cache_append(ctx, batch, c->layer, &qkv[1], &qkv[2]);
+    return hone_linear_forward_add(ctx, &a->o, hone_op_attention(ctx, qkv[0], qkv[1], qkv[2], &pack, &spec), residual);
 }

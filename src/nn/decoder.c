@@ -5,31 +5,73 @@
 #include "base/mem.h"
 
 typedef struct decoder_block {
-    hone_norm           input_norm, post_attention_norm;
+    hone_norm           attention_in, attention_out, mlp_in, mlp_out;
     hone_self_attention attention;
-    hone_gated_mlp      mlp;
+    hone_mlp            mlp;
 } decoder_block;
 
 typedef struct decoder {
-    hone_param    *embedding;
-    hone_norm      norm;
-    hone_rope_spec rope;
+    hone_param    *embedding, *positions;
+    hone_norm      embed_norm, norm;
+    hone_rope_spec rope[HONE_DECODER_ROPES];
+    double         embed_scale, residual_scale;
+    float          embed_dropout, attention_out_dropout, mlp_out_dropout;
+    bool           parallel;
     decoder_block  blocks[];
 } decoder;
 
 static hone_tensor *embed(hone_ctx *ctx, const hone_model *m, hone_batch *batch)
 {
     const decoder *d = m->state;
+    hone_tensor   *h = hone_op_embedding(ctx, d->embedding->value, batch->ids, batch->tokens);
 
-    return hone_op_embedding(ctx, d->embedding->value, batch->ids, batch->tokens);
+    if (d->positions)
+        h = hone_op_add(ctx, h, hone_op_embedding(ctx, d->positions->value, batch->positions, batch->tokens), 1);
+    if (d->embed_scale != 1)
+        h = hone_op_scale(ctx, h, d->embed_scale);
+    h = hone_op_dropout(ctx, h, batch->token_samples, batch->positions, d->embed_dropout,
+                        hone_dropout_site(m->blocks, HONE_SITE_EMBED));
+    return hone_norm_forward(ctx, &d->embed_norm, h);
+}
+
+/* What stands between a layer's last product and the residual stream. Where nothing does, the product adds the stream before
+ * rounding. */
+typedef struct junction { const hone_norm *norm; float dropout; uint32_t site; bool direct; } junction;
+
+static junction junction_of(const hone_ctx *ctx, const decoder *d, const hone_norm *norm, float dropout, uint32_t site)
+{
+    bool drops = ctx->training && dropout > 0;
+
+    return (junction){ norm, dropout, site, norm->dim == 0 && d->residual_scale == 1 && !drops };
+}
+
+/* h + s · dropout(norm(y)); where the junction is direct, y has h in it. */
+static hone_tensor *join(hone_ctx *ctx, const decoder *d, const junction *j, hone_tensor *h, hone_tensor *y,
+                         const hone_batch *batch)
+{
+    if (j->direct)
+        return y;
+    y = hone_norm_forward(ctx, j->norm, y);
+    y = hone_op_dropout(ctx, y, batch->token_samples, batch->positions, j->dropout, j->site);
+    return hone_op_add(ctx, h, y, d->residual_scale);
 }
 
 static hone_tensor *block(hone_ctx *ctx, const hone_model *m, int i, hone_tensor *h, hone_batch *batch)
 {
-    const decoder_block *b = &((const decoder *)m->state)->blocks[i];
+    const decoder       *d = m->state;
+    const decoder_block *b = &d->blocks[i];
+    junction attention = junction_of(ctx, d, &b->attention_out, d->attention_out_dropout, hone_dropout_site(i, HONE_SITE_ATTENTION_OUT));
+    junction mlp = junction_of(ctx, d, &b->mlp_out, d->mlp_out_dropout, hone_dropout_site(i, HONE_SITE_MLP_OUT));
+    hone_tensor *in = hone_norm_forward(ctx, &b->attention_in, h), *mlp_in = NULL, *y;
 
-    h = hone_self_attention_forward(ctx, &b->attention, hone_norm_forward(ctx, &b->input_norm, h), h, batch);
-    return hone_gated_mlp_forward(ctx, &b->mlp, hone_norm_forward(ctx, &b->post_attention_norm, h), h);
+    if (d->parallel)
+        mlp_in = b->mlp_in.dim > 0 ? hone_norm_forward(ctx, &b->mlp_in, h) : in;
+    y = hone_self_attention_forward(ctx, &b->attention, in, attention.direct ? h : NULL, batch);
+    h = join(ctx, d, &attention, h, y, batch);
+    if (!d->parallel)
+        mlp_in = hone_norm_forward(ctx, &b->mlp_in, h);
+    y = hone_mlp_forward(ctx, &b->mlp, mlp_in, mlp.direct ? h : NULL);
+    return join(ctx, d, &mlp, h, y, batch);
 }
 
 static hone_tensor *final(hone_ctx *ctx, const hone_model *m, hone_tensor *h)
@@ -41,52 +83,111 @@ static const hone_model_ops decoder_ops = { embed, block, final };
 
 static void build_block(hone_builder *b, decoder *d, const hone_decoder_config *c, int i)
 {
-    decoder_block        *block = &d->blocks[i];
-    hone_attention_config attention = {
-        .hidden = c->hidden, .heads = c->heads, .kv_heads = c->kv_heads, .head_dim = c->head_dim, .qkv_bias = c->qkv_bias,
-        .out_bias = c->out_bias, .qk_norm = c->qk_norm, .norm_eps = c->norm_eps, .window = c->windows[i],
-        .dropout = c->attention_dropout, .layer = i, .rope = &d->rope,
-    };
-    char name[48];
+    decoder_block            *block = &d->blocks[i];
+    const hone_decoder_names *names = &c->names;
+    const hone_decoder_layer *layer = &c->layer[i];
+    hone_attention_config     attention = c->attention;
+    char                      name[96];
 
-    snprintf(name, sizeof name, "model.layers.%d", i);
+    attention.layer = i;
+    attention.window = layer->window;
+    attention.rope = layer->rope >= 0 ? &d->rope[layer->rope] : NULL;
+    if (layer->scale > 0)
+        attention.scale = layer->scale;
+    snprintf(name, sizeof name, "%s.%s.%d", names->root, names->layers, i);
     hone_build_unit(b, name);
-    snprintf(name, sizeof name, "layers.%d", i);
+    snprintf(name, sizeof name, "%s.%d", names->layers, i);
     hone_build_enter(b, name, "block");
-    hone_build_self_attention(b, &block->attention, "self_attn", &attention);
-    hone_build_gated_mlp(b, &block->mlp, "mlp", c->hidden, c->intermediate, c->act, c->mlp_bias);
-    hone_build_rms_norm(b, &block->input_norm, "input_layernorm", c->hidden, c->norm_eps);
-    hone_build_rms_norm(b, &block->post_attention_norm, "post_attention_layernorm", c->hidden, c->norm_eps);
+    hone_build_norm(b, &block->attention_in, names->attention_in, 1, c->hidden, &c->norm);
+    hone_build_self_attention(b, &block->attention, names->attention, &attention);
+    hone_build_norm(b, &block->attention_out, names->attention_out, 1, c->hidden, &c->norm);
+    hone_build_norm(b, &block->mlp_in, names->mlp_in, 1, c->hidden, &c->norm);
+    hone_build_mlp(b, &block->mlp, names->mlp, &c->mlp);
+    hone_build_norm(b, &block->mlp_out, names->mlp_out, 1, c->hidden, &c->norm);
     hone_build_leave(b);
+}
+
+static void build_head(hone_model *m, hone_builder *b, const decoder *d, const hone_decoder_config *c)
+{
+    hone_linear head = { .weight = d->embedding };
+
+    if (!c->tied) {
+        hone_build_linear(b, &head, c->names.head, c->hidden, c->vocab, c->head_bias, false);
+    } else if (c->head_bias) {
+        hone_build_enter(b, c->names.head, "linear");
+        head.bias = hone_build_param(b, "bias", 1, &c->vocab, false);
+        hone_build_leave(b);
+    }
+    m->head_name = c->names.head;
+    m->head = head.weight;
+    m->head_bias = head.bias;
+    m->logit_scale = c->logit_scale;
+    m->logit_softcap = c->logit_softcap;
+}
+
+static double one_if_unset(double scale) { return scale != 0 ? scale : 1; }
+
+/* A factor as a number of this dtype; in f64 it is still that of f32, in which the reference holds it. */
+static double rounded(double x, hone_dtype dtype)
+{
+    float    f = (float)x;
+    uint16_t half;
+
+    if (dtype != HONE_DTYPE_BF16)
+        return f;
+    hone_dtype_convert(&half, HONE_DTYPE_BF16, &f, HONE_DTYPE_F32, 1);
+    hone_dtype_convert(&f, HONE_DTYPE_F32, &half, HONE_DTYPE_BF16, 1);
+    return f;
+}
+
+static decoder *create(const hone_decoder_config *c, hone_dtype compute)
+{
+    decoder *d = hone_calloc(1, sizeof *d + (size_t)c->layers * sizeof d->blocks[0]);
+
+    if (!d)
+        return NULL;
+    for (int i = 0; i < HONE_DECODER_ROPES; i++)
+        d->rope[i] = c->rope[i];
+    d->embed_scale = one_if_unset(c->embed_scale);
+    if (c->embed_scale_in_dtype)
+        d->embed_scale = rounded(d->embed_scale, compute);
+    d->residual_scale = one_if_unset(c->residual_scale);
+    d->embed_dropout = c->embed_dropout;
+    d->attention_out_dropout = c->attention_out_dropout;
+    d->mlp_out_dropout = c->mlp_out_dropout;
+    d->parallel = c->parallel;
+    d->embed_norm.spec = c->norm;
+    if (c->norm_embedding)
+        d->embed_norm.dim = c->hidden;
+    return d;
 }
 
 hone_status hone_decoder_build(hone_model *m, hone_builder *b, const hone_decoder_config *c)
 {
-    decoder    *d = hone_calloc(1, sizeof *d + (size_t)c->layers * sizeof d->blocks[0]);
-    hone_linear head;
+    const hone_decoder_names *names = &c->names;
+    decoder                  *d = create(c, b->params->compute);
 
     if (!d)
         return HONE_E_NOMEM;
     m->state = d;
     m->ops = &decoder_ops;
+    m->base_prefix = names->root;
     m->blocks = (int)c->layers;
     m->vocab = c->vocab;
     m->hidden = c->hidden;
     m->tied = c->tied;
-    d->rope = c->rope;
-    m->rated_positions = c->positions;
+    m->rated_positions = names->positions ? 0 : c->positions;
+    m->max_positions = names->positions ? c->positions : 0;
     hone_build_unit(b, "embedding");
-    hone_build_enter(b, "model", "decoder");
-    d->embedding = hone_build_embedding(b, "embed_tokens", c->vocab, c->hidden);
+    hone_build_enter(b, names->root, "decoder");
+    d->embedding = hone_build_embedding(b, names->embedding, c->vocab, c->hidden);
+    if (names->positions)
+        d->positions = hone_build_embedding(b, names->positions, c->positions, c->hidden);
     for (int i = 0; i < m->blocks; i++)
         build_block(b, d, c, i);
     hone_build_unit(b, "final");
-    hone_build_rms_norm(b, &d->norm, "norm", c->hidden, c->norm_eps);
+    hone_build_norm(b, &d->norm, names->norm, 1, c->hidden, &c->norm);
     hone_build_leave(b);
-    m->head = d->embedding;
-    if (!c->tied) {
-        hone_build_linear(b, &head, "lm_head", c->hidden, c->vocab, false);
-        m->head = head.weight;
-    }
+    build_head(m, b, d, c);
     return b->status;
 }

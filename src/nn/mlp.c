@@ -1,20 +1,46 @@
 #include "nn/mlp.h"
 
-void hone_build_gated_mlp(hone_builder *b, hone_gated_mlp *out, const char *name, int64_t hidden, int64_t intermediate,
-                          hone_act act, bool bias)
+static void build_xielu(hone_builder *b, hone_mlp *out)
 {
-    out->act = act;
-    hone_build_enter(b, name, "gated_mlp");
-    hone_build_linear(b, &out->gate, "gate_proj", hidden, intermediate, bias);
-    hone_build_linear(b, &out->up, "up_proj", hidden, intermediate, bias);
-    hone_build_linear(b, &out->down, "down_proj", intermediate, hidden, bias);
+    const int64_t one = 1;
+
+    hone_build_enter(b, "act_fn", "xielu");
+    out->alpha_p = hone_build_param(b, "alpha_p", 1, &one, true);
+    out->alpha_n = hone_build_param(b, "alpha_n", 1, &one, true);
     hone_build_leave(b);
 }
 
-hone_tensor *hone_gated_mlp_forward(hone_ctx *ctx, const hone_gated_mlp *m, hone_tensor *x, hone_tensor *residual)
+void hone_build_mlp(hone_builder *b, hone_mlp *out, const char *name, const hone_mlp_config *c)
 {
-    hone_tensor *gate = hone_linear_forward(ctx, &m->gate, x);
+    bool        fused = c->kind == HONE_MLP_GATED_FUSED;
+    const char *up = c->up ? c->up : fused ? "gate_up_proj" : "up_proj";
+
+    out->config = *c;
+    hone_build_enter(b, name, c->kind == HONE_MLP_PLAIN ? "mlp" : "gated_mlp");
+    if (c->kind == HONE_MLP_GATED)
+        hone_build_linear(b, &out->gate, c->gate ? c->gate : "gate_proj", c->hidden, c->intermediate, c->bias, c->conv1d);
+    hone_build_linear(b, &out->up, up, c->hidden, fused ? 2 * c->intermediate : c->intermediate, c->bias, c->conv1d);
+    hone_build_linear(b, &out->down, c->down ? c->down : "down_proj", c->intermediate, c->hidden, c->bias, c->conv1d);
+    if (c->xielu)
+        build_xielu(b, out);
+    hone_build_leave(b);
+}
+
+static hone_tensor *inner(hone_ctx *ctx, const hone_mlp *m, hone_tensor *x)
+{
+    hone_tensor *gate = m->config.kind == HONE_MLP_GATED ? hone_linear_forward(ctx, &m->gate, x) : NULL;
     hone_tensor *up = hone_linear_forward(ctx, &m->up, x);
 
-    return hone_linear_forward_add(ctx, &m->down, hone_op_glu(ctx, gate, up, m->act), residual);
+    if (m->config.kind == HONE_MLP_GATED)
+        return hone_op_glu(ctx, gate, up, m->config.act);
+    if (m->config.kind == HONE_MLP_GATED_FUSED)
+        return hone_op_glu_fused(ctx, up, m->config.act);
+    if (m->config.xielu)
+        return hone_op_xielu(ctx, up, m->alpha_p->value, m->alpha_n->value);
+    return hone_op_activation(ctx, up, m->config.act);
+}
+
+hone_tensor *hone_mlp_forward(hone_ctx *ctx, const hone_mlp *m, hone_tensor *x, hone_tensor *residual)
+{
+    return hone_linear_forward_add(ctx, &m->down, inner(ctx, m, x), residual);
 }

@@ -18,6 +18,7 @@ typedef struct hone_model_ops {
 
 struct hone_model {
     const char           *family;       /* model_type */
+    const char           *base_prefix;  /* module that all but the head is under: files of the base model alone leave it out */
     const hone_model_ops *ops;
     hone_params          *params;       /* owned */
     hone_module          *root;         /* owned */
@@ -26,6 +27,7 @@ struct hone_model {
     int64_t               vocab, hidden;
     int64_t               max_positions;/* longest sample the embedding can place; 0 = no limit */
     int64_t               rated_positions;  /* max_position_embeddings of rotary positions, which go on past it; 0 = none */
+    const char           *head_name;    /* of the head's module, which a tied model's file may have too */
     hone_param           *head;         /* [vocab, hidden]; the embedding's own when tied */
     hone_param           *head_bias;    /* [vocab], or NULL */
     double                logit_scale;  /* logits are multiplied by it; 0 = by 1 */

@@ -74,25 +74,15 @@ hone_param *hone_build_param(hone_builder *b, const char *name, int ndim, const 
     return p;
 }
 
-static void build_matrix(hone_builder *b, hone_linear *out, const char *name, int64_t rows, int64_t cols, int64_t features,
-                         bool bias)
+void hone_build_linear(hone_builder *b, hone_linear *out, const char *name, int64_t in, int64_t features, bool bias, bool conv1d)
 {
+    const int64_t dims[2] = { conv1d ? in : features, conv1d ? features : in };
+
+    out->w_is_kn = conv1d;
     hone_build_enter(b, name, "linear");
-    out->weight = hone_build_param(b, "weight", 2, (int64_t[]){ rows, cols }, true);
+    out->weight = hone_build_param(b, "weight", 2, dims, true);
     out->bias = bias ? hone_build_param(b, "bias", 1, &features, false) : NULL;
     hone_build_leave(b);
-}
-
-void hone_build_linear(hone_builder *b, hone_linear *out, const char *name, int64_t in, int64_t features, bool bias)
-{
-    out->w_is_kn = false;
-    build_matrix(b, out, name, features, in, features, bias);
-}
-
-void hone_build_conv1d(hone_builder *b, hone_linear *out, const char *name, int64_t in, int64_t features)
-{
-    out->w_is_kn = true;
-    build_matrix(b, out, name, in, features, features, true);
 }
 
 hone_tensor *hone_linear_forward_add(hone_ctx *ctx, const hone_linear *l, hone_tensor *x, hone_tensor *residual)
@@ -105,28 +95,31 @@ hone_tensor *hone_linear_forward(hone_ctx *ctx, const hone_linear *l, hone_tenso
     return hone_linear_forward_add(ctx, l, x, NULL);
 }
 
-void hone_build_rms_norm(hone_builder *b, hone_norm *out, const char *name, int64_t dim, double eps)
+void hone_build_norm(hone_builder *b, hone_norm *out, const char *name, int64_t groups, int64_t dim, const hone_norm_spec *spec)
 {
-    hone_build_enter(b, name, "rms_norm");
-    *out = (hone_norm){ .weight = hone_build_param(b, "weight", 1, &dim, false), .eps = eps, .rms = true };
-    hone_build_leave(b);
-}
+    const int64_t dims[2] = { groups, dim };
 
-void hone_build_layer_norm(hone_builder *b, hone_norm *out, const char *name, int64_t dim, double eps)
-{
-    hone_build_enter(b, name, "layer_norm");
-    *out = (hone_norm){ .weight = hone_build_param(b, "weight", 1, &dim, false), .eps = eps };
-    out->bias = hone_build_param(b, "bias", 1, &dim, false);
+    *out = (hone_norm){ .spec = *spec };
+    if (!name)
+        return;
+    out->dim = dim;
+    hone_build_enter(b, name, spec->kind == HONE_NORM_RMS ? "rms_norm" : "layer_norm");
+    if (!spec->plain)
+        out->weight = groups > 1 ? hone_build_param(b, "weight", 2, dims, false) : hone_build_param(b, "weight", 1, &dim, false);
+    if (spec->bias)
+        out->bias = hone_build_param(b, "bias", 1, &dim, false);
     hone_build_leave(b);
 }
 
 hone_tensor *hone_norm_forward(hone_ctx *ctx, const hone_norm *n, hone_tensor *x)
 {
-    int64_t dim = n->weight->value->dims[0];
+    hone_tensor *weight = n->weight ? n->weight->value : NULL;
 
-    if (n->rms)
-        return hone_op_rms_norm(ctx, x, n->weight->value, dim, n->eps, 0);
-    return hone_op_layer_norm(ctx, x, n->weight->value, n->bias ? n->bias->value : NULL, dim, n->eps);
+    if (n->dim == 0)
+        return x;
+    if (n->spec.kind == HONE_NORM_RMS)
+        return hone_op_rms_norm(ctx, x, weight, n->dim, n->spec.eps, n->spec.offset);
+    return hone_op_layer_norm(ctx, x, weight, n->bias ? n->bias->value : NULL, n->dim, n->spec.eps);
 }
 
 hone_param *hone_build_embedding(hone_builder *b, const char *name, int64_t rows, int64_t dim)

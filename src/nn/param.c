@@ -204,19 +204,24 @@ int64_t hone_params_numel(const hone_params *params)
     return n;
 }
 
-hone_status hone_param_load(hone_params *params, hone_param *p, const void *data, hone_dtype dtype)
+static void *element(const hone_tensor *t, int64_t i) { return (char *)hone_tensor_data(t) + (size_t)i * hone_dtype_bytes(t->dtype); }
+
+hone_status hone_param_load_part(hone_params *params, hone_param *p, int64_t at, int64_t n, const void *data, hone_dtype dtype)
 {
     hone_group *g = p->group;
-    int64_t     n = hone_param_numel(p);
 
     if (!hone_device_has_data(params->ctx->device))
         return HONE_OK;
-    HONE_CHECK(hone_dtype_convert(hone_tensor_data(p->value), p->value->dtype, data, dtype, n), HONE_E_UNSUPPORTED,
+    HONE_CHECK(hone_dtype_convert(element(p->value, at), p->value->dtype, data, dtype, n), HONE_E_UNSUPPORTED,
                "tensor %s has dtype %s, which is not a floating type hone reads", p->name, hone_dtype_file_name(dtype));
     if (g->master && g->master != g->value)
-        hone_dtype_convert((char *)hone_tensor_data(g->master) + (size_t)p->offset * hone_dtype_bytes(g->master->dtype),
-                           g->master->dtype, data, dtype, n);
+        hone_dtype_convert(element(g->master, p->offset + at), g->master->dtype, data, dtype, n);
     return HONE_OK;
+}
+
+hone_status hone_param_load(hone_params *params, hone_param *p, const void *data, hone_dtype dtype)
+{
+    return hone_param_load_part(params, p, 0, hone_param_numel(p), data, dtype);
 }
 
 const void *hone_param_master(const hone_params *params, const hone_param *p, hone_dtype *dtype)

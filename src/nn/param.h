@@ -59,6 +59,9 @@ int64_t     hone_param_numel(const hone_param *p);
 int64_t     hone_params_numel(const hone_params *params);
 /* Set a parameter's value (and master) from n elements of a floating dtype. */
 hone_status hone_param_load(hone_params *params, hone_param *p, const void *data, hone_dtype dtype) HONE_MUST_CHECK;
+/* The same for the n elements from `at` on. */
+hone_status hone_param_load_part(hone_params *params, hone_param *p, int64_t at, int64_t n, const void *data, hone_dtype dtype)
+    HONE_MUST_CHECK;
 /* The parameter's master (or its value where there is none); borrowed pointer into the group's memory. */
 const void *hone_param_master(const hone_params *params, const hone_param *p, hone_dtype *dtype);
 /* Write the masters into the compute copies again (after the masters were changed by hand). */

@@ -11,7 +11,7 @@ static float power(double base, int64_t i, int64_t dim) { return powf((float)bas
 
 static void plain(float *inv_freq, double base, int64_t dim)
 {
-    for (int64_t i = 0; i < dim / 2; i++)
+    for (int64_t i = 0; i < (dim + 1) / 2; i++)
         inv_freq[i] = 1.0f / power(base, i, dim);
 }
 
@@ -21,7 +21,7 @@ static void llama3(float *inv_freq, const hone_rope_spec *s)
     float high = (float)(s->original_max_positions / s->high_freq_factor);
 
     plain(inv_freq, s->base, s->dim);
-    for (int64_t i = 0; i < s->dim / 2; i++) {
+    for (int64_t i = 0; i < hone_rope_pairs(s); i++) {
         float wavelength = (float)(2 * pi) / inv_freq[i];
         float smooth = ((float)s->original_max_positions / wavelength - (float)s->low_freq_factor)
                        / (float)(s->high_freq_factor - s->low_freq_factor);
@@ -53,7 +53,7 @@ static double yarn(float *inv_freq, const hone_rope_spec *s)
     high = fmin(high, (double)(s->dim - 1));
     if (low == high)
         high += 0.001;      /* a step instead of a ramp */
-    for (int64_t i = 0; i < s->dim / 2; i++) {
+    for (int64_t i = 0; i < hone_rope_pairs(s); i++) {
         float p = power(s->base, i, s->dim);
         float ramp = fminf(fmaxf(((float)i - (float)low) / (float)(high - low), 0), 1);
         float keep = 1 - ramp;
@@ -67,12 +67,23 @@ static double yarn(float *inv_freq, const hone_rope_spec *s)
     return yarn_mscale(s->factor, 1);
 }
 
+static double longrope(float *inv_freq, const hone_rope_spec *s, int64_t length)
+{
+    const float *stretch = (double)length > s->original_max_positions ? s->long_factor : s->short_factor;
+
+    for (int64_t i = 0; i < hone_rope_pairs(s); i++)
+        inv_freq[i] = 1.0f / (stretch[i] * power(s->base, i, s->dim));
+    if (s->attention_factor >= 0)
+        return s->attention_factor;
+    return s->factor <= 1 ? 1 : sqrt(1 + log(s->factor) / log(s->original_max_positions));
+}
+
 double hone_rope_frequencies(float *inv_freq, const hone_rope_spec *s, int64_t length)
 {
     switch (s->type) {
     case HONE_ROPE_LINEAR:
         plain(inv_freq, s->base, s->dim);
-        for (int64_t i = 0; i < s->dim / 2; i++)
+        for (int64_t i = 0; i < hone_rope_pairs(s); i++)
             inv_freq[i] /= (float)s->factor;
         return 1;
     case HONE_ROPE_DYNAMIC: {
@@ -86,6 +97,8 @@ double hone_rope_frequencies(float *inv_freq, const hone_rope_spec *s, int64_t l
     case HONE_ROPE_LLAMA3:
         llama3(inv_freq, s);
         return 1;
+    case HONE_ROPE_LONGROPE:
+        return longrope(inv_freq, s, length);
     default:
         plain(inv_freq, s->base, s->dim);
         return 1;
@@ -95,18 +108,18 @@ double hone_rope_frequencies(float *inv_freq, const hone_rope_spec *s, int64_t l
 static void fill(const hone_batch *b, const hone_rope_spec *s, float *inv_freq, hone_rope_table *table)
 {
     float  *cosines = hone_tensor_data(table->cos), *sines = hone_tensor_data(table->sin);
-    int64_t half = s->dim / 2;
+    int64_t half = hone_rope_pairs(s);
     double  factor = 1;
 
     for (int64_t sample = 0; sample < b->samples; sample++) {
-        if (sample == 0 || s->type == HONE_ROPE_DYNAMIC)
+        if (sample == 0 || s->type == HONE_ROPE_DYNAMIC || s->type == HONE_ROPE_LONGROPE)
             factor = hone_rope_frequencies(inv_freq, s, hone_batch_sample_length(b, sample));
         for (int64_t t = b->cu[sample]; t < b->cu[sample + 1]; t++)
             for (int64_t i = 0; i < half; i++) {
                 float angle = (float)b->positions[t] * inv_freq[i];
 
                 cosines[t * half + i] = (float)cos((double)angle) * (float)factor;
-                sines[t * half + i] = (float)sin((double)angle) * (float)factor;
+                sines[t * half + i] = (float)sin((double)angle) * (s->reversed ? -(float)factor : (float)factor);
             }
     }
 }
@@ -114,7 +127,7 @@ static void fill(const hone_batch *b, const hone_rope_spec *s, float *inv_freq, 
 const hone_rope_table *hone_rope_tables(hone_ctx *ctx, hone_batch *b, const hone_rope_spec *spec)
 {
     hone_rope_table table = { .spec = spec };
-    int64_t         dims[2] = { b->tokens, spec->dim / 2 };
+    int64_t         dims[2] = { b->tokens, hone_rope_pairs(spec) };
     float          *inv_freq;
 
     if (ctx->status != HONE_OK)
@@ -124,7 +137,7 @@ const hone_rope_table *hone_rope_tables(hone_ctx *ctx, hone_batch *b, const hone
             return &b->ropes.data[i];
     table.cos = hone_tensor_create(ctx->device, HONE_DTYPE_F32, 2, dims);
     table.sin = hone_tensor_create(ctx->device, HONE_DTYPE_F32, 2, dims);
-    inv_freq = hone_calloc((size_t)(spec->dim / 2), sizeof *inv_freq);
+    inv_freq = hone_calloc((size_t)hone_rope_pairs(spec), sizeof *inv_freq);
     if (table.cos && table.sin && inv_freq && hone_device_has_data(ctx->device))
         fill(b, spec, inv_freq, &table);
     hone_free(inv_freq);

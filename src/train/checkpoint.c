@@ -43,13 +43,17 @@ typedef struct provider { const hone_run *run; size_t next; } provider;
 /* The masters, in the order of the source's tensors; NULL for what no parameter is. */
 static hone_status provide(void *arg, const hone_safetensor *t, const void **data, hone_dtype *dtype)
 {
-    provider          *p = arg;
-    const hone_loaded *l = p->run->loaded;
-    const hone_param  *param = l->param_of[p->next];
+    provider           *p = arg;
+    const hone_loaded  *l = p->run->loaded;
+    const hone_binding *b = &l->bound[p->next];
 
     HONE_ASSERT(hone_model_dir_at(l->dir, p->next) == t);
     p->next++;
-    *data = param ? hone_param_master(l->model->params, param, dtype) : NULL;
+    *data = NULL;
+    if (!b->param)
+        return HONE_OK;
+    *data = hone_param_master(l->model->params, b->param, dtype);
+    *data = (const char *)*data + (size_t)b->at * hone_dtype_bytes(*dtype);
     return HONE_OK;
 }
 

@@ -34,14 +34,18 @@ static void fill(hone_params *params)
 hone_model *t_tiny_model(hone_ctx *ctx, const t_tiny_spec *s)
 {
     hone_model         *m = hone_calloc(1, sizeof *m);
-    int32_t             windows[2] = { 0, s->window };
+    hone_decoder_layer  layers[2] = { { .window = 0 }, { .window = s->window } };
     hone_builder        b = { 0 };
-    hone_decoder_config c = { .vocab = 37, .hidden = 20, .intermediate = 23, .layers = 2, .heads = 4, .kv_heads = 2,
-                              .head_dim = 6, .qkv_bias = true, .qk_norm = true, .norm_eps = 1e-6, .tied = !s->untied,
-                              .attention_dropout = s->dropout, .windows = windows,
-                              .rope = { .type = s->rope, .dim = 6, .base = 10000, .factor = 4, .max_positions = 8,
-                                        .original_max_positions = 8, .attention_factor = -1, .beta_fast = 32, .beta_slow = 1,
-                                        .low_freq_factor = 1, .high_freq_factor = 4 } };
+    hone_decoder_config c = {
+        .vocab = 37, .hidden = 20, .layers = 2, .tied = !s->untied, .layer = layers, .norm = { .eps = 1e-6 },
+        .names = { .root = "model", .embedding = "embed_tokens", .layers = "layers", .attention = "self_attn", .mlp = "mlp",
+                   .attention_in = "input_layernorm", .mlp_in = "post_attention_layernorm", .norm = "norm", .head = "lm_head" },
+        .attention = { .hidden = 20, .heads = 4, .kv_heads = 2, .head_dim = 6, .qkv_bias = true, .qk_norm = HONE_QK_NORM_HEAD,
+                       .norm = { .eps = 1e-6 }, .dropout = s->dropout },
+        .mlp = { .hidden = 20, .intermediate = 23 },
+        .rope = { { .type = s->rope, .dim = 6, .base = 10000, .factor = 4, .max_positions = 8, .original_max_positions = 8,
+                    .attention_factor = -1, .beta_fast = 32, .beta_slow = 1, .low_freq_factor = 1, .high_freq_factor = 4 } },
+    };
 
     T_OK(hone_params_create(&m->params, ctx, s->dtype, HONE_PARAMS_GRADIENT));
     T_OK(hone_module_create(&m->root, NULL, "", "model"));

@@ -5,14 +5,11 @@
 static const hone_decoder_defaults defaults = { .vocab = 151936, .hidden = 4096, .intermediate = 22016, .layers = 32, .heads = 32,
                                                 .kv_heads = 32, .positions = 32768 };
 
-static hone_status build(hone_model *m, hone_builder *b, hone_config *c, double dropout)
+static void read(hone_config *c, hone_decoder_config *d)
 {
-    hone_decoder_config d = { .qkv_bias = true };
-
-    hone_config_decoder(c, &d, &defaults);
-    return hone_config_decoder_build(m, b, c, &d, true, dropout);
+    hone_config_decoder(c, d, &defaults);
+    hone_config_qwen_windows(c, d);
+    d->attention.qkv_bias = true;
 }
 
-static const char *const buffers[] = { ".rotary_emb.inv_freq", NULL };
-
-const hone_family hone_family_qwen2 = { "qwen2", "model.", buffers, build };
+const hone_family hone_family_qwen2 = { "qwen2", read, NULL };
