@@ -39,7 +39,8 @@ static const edit edits[] = {
     { "gpt2-base", "{'layer_norm_epsilon': -1e-5}", HONE_E_FORMAT, "layer_norm_epsilon" },
     { "llama-base", "{'hidden_size': 27}", HONE_E_SHAPE, "shape" },
     /* rotary settings */
-    { "llama-base", ROPE("'rope_type': 'longrope', 'factor': 2.0"), HONE_E_UNSUPPORTED, "longrope" },
+    { "llama-base", ROPE("'rope_type': 'longrope', 'factor': 2.0"), HONE_E_FORMAT, "short_factor" },
+    { "llama-base", ROPE("'rope_type': 'proportional'"), HONE_E_UNSUPPORTED, "proportional" },
     { "llama-base", ROPE("'rope_type': 'default', 'wobble': 1"), HONE_E_UNSUPPORTED, "wobble" },
     { "llama-base", ROPE("'rope_type': 7"), HONE_E_FORMAT, "rope type" },
     { "llama-base", ROPE("'rope_type': 'linear'"), HONE_E_FORMAT, "factor" },
