@@ -4,13 +4,14 @@
 
 #include "base/str.h"
 
+/* Made by the build: a line FAMILY(model_type) for each. */
 #define FAMILY(model_type) extern const hone_family hone_family_##model_type;
-#include "family_list.inc"
+#include <family_list.inc>
 #undef FAMILY
 
 #define FAMILY(model_type) &hone_family_##model_type,
 static const hone_family *const families[] = {
-#include "family_list.inc"
+#include <family_list.inc>
 };
 
 const hone_family *hone_family_at(size_t i) { return i < HONE_COUNTOF(families) ? families[i] : NULL; }
