@@ -27,7 +27,8 @@ typedef struct bwd_memory {
     bwd_rows rows;
     float   *key, *key_t, *value, *value_t, *dk, *dv;   /* of a tile */
     float   *p, *ds;            /* [rows of a block][KEYS]: probabilities after dropout, gradients of scores */
-    float   *keep, *slope;      /* [KEYS] dropout factors, derivatives of capped scores by q · k */
+    float   *keep;              /* [KEYS] */
+    float   *slope;             /* [MR][KEYS] derivatives of capped scores by q · k */
 } bwd_memory;
 
 typedef struct bwd_run { run r; int64_t rows; } bwd_run;    /* rows that a worker holds at once */
@@ -56,7 +57,7 @@ static size_t bwd_carve(bwd_memory *m, char *base, const bwd_run *b)
     m->p = carve(base, &at, block * KEYS);
     m->ds = carve(base, &at, block * KEYS);
     m->keep = carve(base, &at, KEYS);
-    m->slope = carve(base, &at, KEYS);
+    m->slope = carve(base, &at, MR * KEYS);
     return at;
 }
 
@@ -159,25 +160,12 @@ static void bwd_row(float *p, float *ds, float score_scale, float row_lse, float
     }
 }
 
-/* The same for row `row` of the block, with what dropout and the soft cap change. */
-static void bwd_pair_row(const bwd_task *t, const bwd_rows *b, int64_t row, int64_t k0)
+/* The vectors of rows of KEYS that hold elements [lo, hi), times those of others. */
+static void multiply_rows(float *to, const float *by, int rows, int lo, int hi)
 {
-    const hone_attention_args *a = t->r->a;
-    const bwd_memory          *m = &t->m;
-    float                     *p = m->p + row * KEYS, *ds = m->ds + row * KEYS;
-    bool                       dropped = a->dropout.p > 0, capped = a->softcap > 0;
-    int                        lo, hi, first, end;
-
-    clip(&lo, &hi, b->lo[row], b->hi[row], k0);
-    first = lo / VF_LANES * VF_LANES;
-    end = lo < hi ? (int)round_up(hi, VF_LANES) : first;
-    if (dropped)
-        tile_dropout(m->keep, t->r, &t->s, t->kv * t->r->group + row % t->r->group, b->query + row / t->r->group, k0);
-    if (capped)
-        row_softcap(p, m->slope, a, first, end);
-    bwd_row(p, ds, capped ? 1.0f : (float)a->scale, b->lse[row], b->delta[row], lo, hi, dropped ? m->keep : NULL);
-    if (capped)
-        row_multiply(ds, m->slope, first, end);
+    for (int row = 0; row < rows; row++)
+        for (int i = row * KEYS + lo / VF_LANES * VF_LANES; i < row * KEYS + hi; i += VF_LANES)
+            vf_store_full(to + i, vf_load_full(to + i) * vf_load_full(by + i));
 }
 
 /* p and ds of the loaded tile and block. Rows that see nothing of the tile may be left as they are. */
@@ -186,6 +174,8 @@ static void bwd_pair(const bwd_task *t, const bwd_rows *b, int64_t k0)
     const run                 *r = t->r;
     const hone_attention_args *a = r->a;
     const bwd_memory          *m = &t->m;
+    bool                       capped = a->softcap > 0;
+    float                      scale = capped ? 1.0f : (float)a->scale;
 
     for (int64_t row = 0; row < b->n; row += MR) {
         int    mr = (int)HONE_MIN(MR, b->n - row), lo, hi, v0;
@@ -201,8 +191,21 @@ static void bwd_pair(const bwd_task *t, const bwd_rows *b, int64_t k0)
         product_run((product){ .c = ds + v0 * VF_LANES, .ldc = KEYS, .a = b->dout + row * r->ldv, .rs = r->ldv, .ks = 1,
                                .b = m->value_t + v0 * VF_LANES, .ldb = KEYS, .k = a->v_dim, .start = FROM_ZERO },
                     mr, (hi + VF_LANES - 1) / VF_LANES - v0);
-        for (int i = 0; i < mr; i++)
-            bwd_pair_row(t, b, row + i, k0);
+        if (capped)
+            softcap_rows(p, m->slope, a, mr, lo, hi);
+        for (int i = 0; i < mr; i++) {
+            bool dropped = a->dropout.p > 0;
+            int  row_lo, row_hi;
+
+            clip(&row_lo, &row_hi, b->lo[row + i], b->hi[row + i], k0);
+            if (dropped)
+                tile_dropout(m->keep, r, &t->s, t->kv * r->group + (row + i) % r->group,
+                             b->query + (row + i) / r->group, k0);
+            bwd_row(p + i * KEYS, ds + i * KEYS, scale, b->lse[row + i], b->delta[row + i], row_lo, row_hi,
+                    dropped ? m->keep : NULL);
+        }
+        if (capped)
+            multiply_rows(ds, m->slope, mr, lo, hi);
     }
 }
 

@@ -131,20 +131,21 @@ static void fwd_tile(const run *r, const fwd_memory *m, const sample *s, int64_t
         product_run((product){ .c = m->p + v0 * VF_LANES, .ldc = KEYS, .a = m->q + row * r->ldd, .rs = r->ldd, .ks = 1,
                                .b = m->key_t + v0 * VF_LANES, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO },
                     mr, v1 - v0);
+        if (capped)
+            softcap_rows(m->p, NULL, a, mr, lo, hi);
         for (int i = 0; i < mr; i++) {
             float *p = m->p + i * KEYS;
             int    row_lo, row_hi;
 
             clip(&row_lo, &row_hi, m->lo[row + i], m->hi[row + i], k0);
-            if (capped && row_lo < row_hi)
-                row_softcap(p, NULL, a, v0 * VF_LANES, v1 * VF_LANES);
             if (row_lo == 0 && row_hi == KEYS)
                 softmax_whole(m, row + i, p, scale);
             else
                 softmax_part(m, row + i, p, row_lo, row_hi, v0, v1, scale);
             if (a->dropout.p > 0 && row_lo < row_hi) {
                 tile_dropout(m->keep, r, s, kv * r->group + (row + i) % r->group, query + (row + i) / r->group, k0);
-                row_multiply(p, m->keep, v0 * VF_LANES, v1 * VF_LANES);
+                for (int j = v0 * VF_LANES; j < v1 * VF_LANES; j += VF_LANES)
+                    vf_store_full(p + j, vf_load_full(p + j) * vf_load_full(m->keep + j));
             }
         }
         product_run((product){ .c = m->out + row * r->ldv, .ldc = r->ldv, .a = m->p + lo, .rs = KEYS, .ks = 1,

@@ -278,26 +278,20 @@ static void tile_dropout(float *to, const run *r, const sample *s, int64_t head,
     }
 }
 
-/* Elements [lo, hi) of a row, whole vectors, times those of another. */
-static void row_multiply(float *to, const float *by, int lo, int hi)
-{
-    for (int i = lo; i < hi; i += VF_LANES)
-        vf_store_full(to + i, vf_load_full(to + i) * vf_load_full(by + i));
-}
-
-/* Products q · k, elements [lo, hi) of a row, whole vectors, become softcap · tanh(scale · q · k / softcap); `slope`, if
- * asked for, the derivative by q · k. */
-static void row_softcap(float *p, float *slope, const hone_attention_args *a, int lo, int hi)
+/* Rows of KEYS products q · k, in the vectors that hold elements [lo, hi), become softcap · tanh(scale · q · k / softcap);
+ * `slope`, if asked for, the derivative by q · k. */
+static void softcap_rows(float *p, float *slope, const hone_attention_args *a, int rows, int lo, int hi)
 {
     const vf inner = vf_set((float)(a->scale / a->softcap)), cap = vf_set((float)a->softcap), scale = vf_set((float)a->scale);
 
-    for (int i = lo; i < hi; i += VF_LANES) {
-        vf s, t = vf_tanh(&s, vf_load_full(p + i) * inner);
+    for (int row = 0; row < rows; row++)
+        for (int i = row * KEYS + lo / VF_LANES * VF_LANES; i < row * KEYS + hi; i += VF_LANES) {
+            vf s, t = vf_tanh(&s, vf_load_full(p + i) * inner);
 
-        vf_store_full(p + i, t * cap);
-        if (slope)
-            vf_store_full(slope + i, s * scale);
-    }
+            vf_store_full(p + i, t * cap);
+            if (slope)
+                vf_store_full(slope + i, s * scale);
+        }
 }
 
 /* Take `n` floats, in whole cache lines, at offset `*at` of `base`; with base NULL, only count them. */
