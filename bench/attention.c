@@ -20,6 +20,7 @@ typedef struct shape {
     int         samples, n_q, n_k, heads, kv_heads, dim;
     float       dropout;
     hone_dtype  dtype;
+    double      softcap;
 } shape;
 
 static double now(const hone_pool *pool)
@@ -135,7 +136,7 @@ static void bench(const shape *s, hone_isa isa, int threads)
     int32_t   *ids = hone_calloc((size_t)s->samples, 4);
     int64_t    nq = tokens * s->heads * s->dim, nk = keys * s->kv_heads * s->dim;
     hone_attention_args a = { .cu_q = cu_q, .cu_k = cu_k, .sample_ids = ids, .samples = s->samples, .heads = s->heads,
-                              .kv_heads = s->kv_heads, .dim = s->dim, .v_dim = s->dim, .scale = 1 / sqrt(s->dim),
+                              .kv_heads = s->kv_heads, .dim = s->dim, .v_dim = s->dim, .scale = 1 / sqrt(s->dim), .softcap = s->softcap,
                               .mask = { true, 0 }, .dropout = { s->dropout, 1, 1 } };
     hone_kernel_env env;
     double          pairs = 0, flops;
@@ -184,16 +185,18 @@ static void bench(const shape *s, hone_isa isa, int threads)
 int main(int argc, char **argv)
 {
     static const shape shapes[] = {
-        { "qwen2 0.5B, 2 x 512", 2, 512, 512, 14, 2, 64, 0, HONE_DTYPE_F32 },
-        { "gpt2, 2 x 512", 2, 512, 512, 12, 12, 64, 0, HONE_DTYPE_F32 },
-        { "gpt2, dropout 0.1", 2, 512, 512, 12, 12, 64, 0.1f, HONE_DTYPE_F32 },
-        { "8/4 of 32, 2 x 512", 2, 512, 512, 8, 4, 32, 0, HONE_DTYPE_F32 },
-        { "16/8 of 128, 2 x 512", 2, 512, 512, 16, 8, 128, 0, HONE_DTYPE_F32 },
-        { "16/8 of 128, 2 x 512", 2, 512, 512, 16, 8, 128, 0, HONE_DTYPE_BF16 },
-        { "8/4 of 80, 1 x 2048", 1, 2048, 2048, 8, 4, 80, 0, HONE_DTYPE_F32 },
-        { "qwen2 0.5B, decode 4096", 16, 1, 4096, 14, 2, 64, 0, HONE_DTYPE_F32 },
-        { "qwen2 0.5B, decode 4096", 16, 1, 4096, 14, 2, 64, 0, HONE_DTYPE_BF16 },
-        { "16/8 of 128, decode 4096", 4, 1, 4096, 16, 8, 128, 0, HONE_DTYPE_F32 },
+        { "qwen2 0.5B, 2 x 512", 2, 512, 512, 14, 2, 64, 0, HONE_DTYPE_F32, 0 },
+        { "gpt2, 2 x 512", 2, 512, 512, 12, 12, 64, 0, HONE_DTYPE_F32, 0 },
+        { "gpt2, dropout 0.1", 2, 512, 512, 12, 12, 64, 0.1f, HONE_DTYPE_F32, 0 },
+        { "8/4 of 32, 2 x 512", 2, 512, 512, 8, 4, 32, 0, HONE_DTYPE_F32, 0 },
+        { "16/8 of 128, 2 x 512", 2, 512, 512, 16, 8, 128, 0, HONE_DTYPE_F32, 0 },
+        { "16/8 of 128, 2 x 512", 2, 512, 512, 16, 8, 128, 0, HONE_DTYPE_BF16, 0 },
+        { "8/4 of 80, 1 x 2048", 1, 2048, 2048, 8, 4, 80, 0, HONE_DTYPE_F32, 0 },
+        { "qwen2 0.5B, decode 4096", 16, 1, 4096, 14, 2, 64, 0, HONE_DTYPE_F32, 0 },
+        { "qwen2 0.5B, decode 4096", 16, 1, 4096, 14, 2, 64, 0, HONE_DTYPE_BF16, 0 },
+        { "gemma2 2B, 1 x 1024", 1, 1024, 1024, 8, 4, 256, 0, HONE_DTYPE_F32, 0 },
+        { "gemma2 2B, capped at 50", 1, 1024, 1024, 8, 4, 256, 0, HONE_DTYPE_F32, 50 },
+        { "16/8 of 128, decode 4096", 4, 1, 4096, 16, 8, 128, 0, HONE_DTYPE_F32, 0 },
     };
     hone_isa isa;
     int      threads = argc > 1 ? atoi(argv[1]) : 0;

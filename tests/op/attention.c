@@ -13,6 +13,9 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "kernel/cpu/cpu.h"
+#include "op/op.h"
+#include "op/scope.h"
+#include "tiny_model.h"
 
 enum { MAX_SAMPLES = 8 };
 
@@ -572,6 +575,40 @@ static void soft_cap_is_exact(void **state)
     for_each_isa(tangents);
 }
 
+/* The op tells the kernel of scale, window and cap. */
+static void op_passes_what_is_asked(void **state)
+{
+    shape               s = { 2, { 5, 3 }, { 0 }, 4, 2, 8, 6, .window = 3, .softcap = 1.5 };
+    problem             p;
+    hone_ctx           *ctx = t_ctx(1);
+    hone_attention_pack pack;
+    hone_attention_spec spec = { .heads = 4, .kv_heads = 2, .scale = 1 / sqrt(8), .softcap = 1.5, .mask = { true, 3 } };
+    hone_tensor        *in[3], *out;
+    expected            e;
+
+    (void)state;
+    problem_init(&p, &s);
+    pack = (hone_attention_pack){ p.cu_q, p.cu_k, p.ids, 2 };
+    for (int i = 0; i < 3; i++) {
+        size_t n = i == 0 ? p.n_q : i == 1 ? p.n_k : p.n_v;
+
+        in[i] = hone_tensor_create(ctx->device, HONE_DTYPE_F32, 2, (int64_t[]){ 8, (int64_t)n / 8 });
+        assert_non_null(in[i]);
+        memcpy(hone_tensor_data(in[i]), i == 0 ? p.q : i == 1 ? p.k : p.v, n * sizeof(float));
+    }
+    hone_scope_open(ctx);
+    out = hone_op_attention(ctx, in[0], in[1], in[2], &pack, &spec);
+    T_OK(ctx->status);
+    e = expect(&p, hone_tensor_data(out));
+    check_close("out", "op", &p, hone_tensor_data(out), false, e.out, p.n_out, 2e-6);
+    hone_scope_close(ctx, NULL, 0);
+    for (int i = 0; i < 3; i++)
+        hone_tensor_release(&in[i]);
+    expected_free(&e);
+    problem_free(&p);
+    hone_ctx_destroy(&ctx);
+}
+
 static void *no_scratch(void *arg, size_t bytes)
 {
     (void)arg;
@@ -606,7 +643,7 @@ int main(void)
         cmocka_unit_test(equals_plain_loops),        cmocka_unit_test(takes_empty_samples),
         cmocka_unit_test(pack_equals_alone),         cmocka_unit_test(decoding_equals_the_whole),
         cmocka_unit_test(survives_extremes),         cmocka_unit_test(soft_cap_is_exact),
-        cmocka_unit_test(reports_no_memory),
+        cmocka_unit_test(op_passes_what_is_asked),   cmocka_unit_test(reports_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
