@@ -3,23 +3,39 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 
-/* Keys of any config that say nothing about what is computed: provenance, generation defaults, labels, token ids. */
+/* Keys of any config that say nothing about what is computed: provenance, generation defaults, labels, token ids, and what trainers
+ * and other libraries leave there. */
 static const char *const neutral[] = {
-    "_name_or_path", "_commit_hash", "_attn_implementation", "_attn_implementation_autoset", "attn_implementation",
-    "architectures", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bos_token_id", "chunk_size_feed_forward",
-    "decoder_start_token_id", "diversity_penalty", "do_sample", "dtype", "early_stopping",
-    "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
-    "forced_bos_token_id", "forced_eos_token_id", "gradient_checkpointing", "hub_mixin", "id2label", "initializer_range",
-    "is_decoder", "label2id", "length_penalty", "max_length", "min_length", "model_type", "no_repeat_ngram_size",
-    "num_beam_groups", "num_beams", "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores",
-    "pad_token_id", "prefix", "pretraining_tp", "problem_type", "remove_invalid_values", "repetition_penalty",
-    "return_dict", "return_dict_in_generate", "sep_token_id", "suppress_tokens", "task_specific_params", "temperature",
-    "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript", "transformers_version", "typical_p",
-    "unk_token_id", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache", "vocab_file",
+    "_attn_implementation", "_attn_implementation_autoset", "_attn_implementation_internal", "_commit_hash",
+    "_experts_implementation_internal", "_flash_attn_2_enabled", "_name_or_path", "_num_labels", "architectures",
+    "assistant_confidence_threshold", "assistant_lookbehind", "attn_implementation", "auto_map", "bad_words_ids",
+    "base_model_pp_plan", "base_model_tp_plan", "begin_suppress_tokens", "bos_token_id", "cache_implementation",
+    "chunk_size_feed_forward", "custom_pipelines", "decoder_start_token_id", "diversity_penalty", "do_sample", "dtype",
+    "early_stopping", "encoder_no_repeat_ngram_size", "encoder_repetition_penalty", "eos_token_id", "epsilon_cutoff",
+    "eta_cutoff", "experts_implementation", "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id",
+    "forced_eos_token_id", "gradient_checkpointing", "hub_mixin", "id2label", "initializer_range", "is_decoder",
+    "is_llama_config", "keys_to_ignore_at_inference", "label2id", "length_penalty", "low_memory", "max_length",
+    "max_sequence_length", "min_length", "model_max_length", "model_type", "name_or_path", "neftune_noise_alpha",
+    "no_repeat_ngram_size", "num_assistant_tokens", "num_assistant_tokens_schedule", "num_beam_groups", "num_beams",
+    "num_labels", "num_return_sequences", "output_attentions", "output_hidden_states", "output_past", "output_scores",
+    "pad_token_id", "penalty_alpha", "prefix", "pretraining_tp", "problem_type", "remove_invalid_values", "renormalize_logits",
+    "repetition_penalty", "return_dict", "return_dict_in_generate", "sep_token_id", "suppress_tokens", "target_lookbehind",
+    "task_specific_params", "temperature", "tf_legacy_loss", "tie_last_hidden_states", "tokenizer_class", "top_k", "top_p",
+    "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id",
+    "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache", "vocab_file",
+};
+
+/* Features that some families have. Where one has none and its file says so (false, 0, an empty object or list), that is how it is. */
+static const char *const features[] = {
+    "attention_bias", "attention_dropout", "attention_probs_dropout_prob", "attn_pdrop", "embd_pdrop", "embedding_dropout",
+    "hidden_dropout", "hidden_dropout_prob", "lm_head_bias", "mlp_bias", "pruned_heads", "qk_layernorm", "qkv_bias",
+    "resid_pdrop", "residual_dropout", "rope_interleaved", "use_bias", "use_bidirectional_attention", "use_cla", "use_mrope",
+    "use_qk_norm", "use_qkv_bias", "use_sliding_window",
 };
 
 hone_status hone_config_begin(hone_config *c, const json_t *root, const char *family)
@@ -30,6 +46,7 @@ hone_status hone_config_begin(hone_config *c, const json_t *root, const char *fa
     hone_config_only_bool(c, "is_encoder_decoder", false);
     hone_config_only_bool(c, "tie_encoder_decoder", false);
     hone_config_only_bool(c, "add_cross_attention", false);
+    hone_config_only_bool(c, "is_causal", true);
     return c->status;
 }
 
@@ -124,6 +141,25 @@ void hone_config_only_bool(hone_config *c, const char *key, bool only)
         hone_config_refuse(c, "\"%s\": %s is not implemented for %s", key, only ? "false" : "true", c->family);
 }
 
+static bool is_text(const json_t *v, const char *text)
+{
+    if (json_is_string(v))
+        return strcmp(json_string_value(v), text) == 0;
+    if (json_is_boolean(v))
+        return strcmp(json_is_true(v) ? "true" : "false", text) == 0;
+    return json_is_number(v) && json_number_value(v) == strtod(text, NULL);
+}
+
+void hone_config_fixed(hone_config *c, const hone_fixed_key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = hone_config_raw(c, keys[i].key);
+
+        if (v && !is_text(v, keys[i].only))
+            hone_config_refuse(c, "\"%s\" is only implemented as %s for %s", keys[i].key, keys[i].only, c->family);
+    }
+}
+
 hone_act hone_config_act(hone_config *c, const char *key, const char *absent)
 {
     static const struct { const char *name; hone_act act; } acts[] = {
@@ -180,13 +216,42 @@ double hone_config_limit(hone_config *c, const char *key, double absent)
     return limit;
 }
 
+static bool is_nothing(const json_t *v)
+{
+    return json_is_null(v) || json_is_false(v) || (json_is_number(v) && json_number_value(v) == 0)
+           || (json_is_object(v) && json_object_size(v) == 0) || (json_is_array(v) && json_array_size(v) == 0);
+}
+
+/* "layer_types" of a family whose layers are all of one type. */
+static bool all_full(const json_t *types)
+{
+    size_t  i;
+    json_t *type;
+
+    json_array_foreach(types, i, type)
+        if (!is_text(type, "full_attention"))
+            return false;
+    return json_is_array(types);
+}
+
+/* Whether a key that no one read says no more than that a feature is off. */
+static bool says_off(const char *key, const json_t *v)
+{
+    if (strcmp(key, "layer_types") == 0)
+        return all_full(v);
+    for (size_t i = 0; i < HONE_COUNTOF(features); i++)
+        if (strcmp(key, features[i]) == 0)
+            return is_nothing(v);
+    return false;
+}
+
 hone_status hone_config_end(hone_config *c)
 {
     const char *key;
     json_t     *value;
 
     json_object_foreach((json_t *)c->root, key, value) {
-        if (c->status == HONE_OK && !json_is_null(value) && hone_map_get(c->read, key, strlen(key), 0) == 0)
+        if (c->status == HONE_OK && !json_is_null(value) && hone_map_get(c->read, key, strlen(key), 0) == 0 && !says_off(key, value))
             hone_config_refuse(c, "key \"%s\" is not one that hone knows for %s, and it may change the computation; if it does "
                                   "not, remove it from the file", key, c->family);
     }

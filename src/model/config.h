@@ -22,7 +22,7 @@ typedef struct hone_config {
 } hone_config;
 
 hone_status hone_config_begin(hone_config *c, const json_t *root, const char *family) HONE_MUST_CHECK;
-/* The sticky status; also refuses every key that nobody read. Ends the object. */
+/* The sticky status; also refuses every key that nobody read, but for one that only says that a feature is off. Ends the object. */
 hone_status hone_config_end(hone_config *c) HONE_MUST_CHECK;
 
 /* From `least` to `most` whatever the file says. */
@@ -37,6 +37,9 @@ const json_t *hone_config_raw(hone_config *c, const char *key);
 void        hone_config_ignore(hone_config *c, const char *const *keys, size_t n);
 /* A feature that only works one way here: refused by name when the key has another value. */
 void        hone_config_only_bool(hone_config *c, const char *key, bool only);
+/* The same for many keys; `only` is a word, a number, or "true" or "false". */
+typedef struct hone_fixed_key { const char *key, *only; } hone_fixed_key;
+void        hone_config_fixed(hone_config *c, const hone_fixed_key *keys, size_t n);
 void        hone_config_refuse(hone_config *c, const char *fmt, ...) HONE_PRINTF(2, 3);
 
 /* silu, swish, gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu, relu2; others are refused by name. */

@@ -51,8 +51,11 @@ static const char *rope_type(reader *r)
 
 static void read_yarn(reader *r, hone_rope_spec *s)
 {
+    static const char *const unused[] = { "attn_factor", "extrapolation_factor", "finetuned" };    /* other libraries' settings */
     const json_t *truncate = get(r, "truncate");
 
+    for (size_t i = 0; i < HONE_COUNTOF(unused); i++)
+        (void)get(r, unused[i]);
     if (get(r, "attention_factor"))
         s->attention_factor = required(r, "attention_factor");
     s->beta_fast = number(r, "beta_fast", 0);
@@ -264,6 +267,9 @@ void hone_config_rope_by_type(hone_config *c, hone_rope_spec rope[2], int64_t di
         if (strcmp(key, "full_attention") != 0 && strcmp(key, "sliding_attention") != 0)
             hone_config_refuse(c, "\"rope_parameters\": \"%s\" is no layer type of %s; the settings of each type stand in objects "
                                   "\"full_attention\" and \"sliding_attention\"", key, c->family);
+    if (json_object_get(scaling, "type") && !json_object_get(scaling, "rope_type"))
+        hone_config_refuse(c, "\"rope_scaling\" names its kind by \"type\", which the reference implementation of %s does not read; "
+                           "name it by \"rope_type\"", c->family);
     if (scaling && of_full.dict)
         hone_config_refuse(c, "\"rope_scaling\" beside \"rope_parameters\" is not implemented for %s; keep one of them", c->family);
     if (!of_full.dict || json_is_null(of_full.dict))
@@ -272,4 +278,5 @@ void hone_config_rope_by_type(hone_config *c, hone_rope_spec rope[2], int64_t di
         of_sliding.dict = NULL;
     read_settings(&of_full, &rope[0], dim, max_positions, theta, 1, full);
     read_settings(&of_sliding, &rope[1], dim, max_positions, sliding_theta, 1, sliding);
+    rope[0].truncate = rope[1].truncate = true;     /* not read from the settings of a type, as in the reference */
 }

@@ -91,6 +91,8 @@ void hone_config_windows(hone_config *c, hone_decoder_config *d, int32_t window,
     for (int64_t i = 0; i < d->layers && c->status == HONE_OK; i++) {
         d->layer[i].slides = types ? type_slides(c, types, i) : (i + 1) % full_every != 0;
         d->layer[i].window = d->layer[i].slides ? window : 0;
+        if (d->layer[i].slides && window == 0)
+            hone_config_refuse(c, "layer %lld slides, but \"sliding_window\" gives no window", (long long)i);
     }
 }
 
@@ -106,6 +108,15 @@ void hone_config_rope_of_type(hone_decoder_config *d)
 {
     for (int64_t i = 0; d->layer && i < d->layers; i++)
         d->layer[i].rope = d->layer[i].slides ? 1 : 0;
+}
+
+void hone_config_whole_heads(hone_config *c, const hone_decoder_config *d)
+{
+    const hone_attention_config *a = &d->attention;
+
+    if (a->heads * a->head_dim != d->hidden)
+        hone_config_refuse(c, "num_attention_heads %lld times head_dim %lld is not hidden_size %lld, as %s has it",
+                           (long long)a->heads, (long long)a->head_dim, (long long)d->hidden, c->family);
 }
 
 void hone_config_even_rope(hone_config *c, const hone_decoder_config *d)
@@ -124,7 +135,7 @@ void hone_config_norms_behind(hone_decoder_config *d)
 
 void hone_config_gemma_blocks(hone_config *c, hone_decoder_config *d)
 {
-    static const char *const unused[] = { "hidden_act", "cache_implementation" };   /* hidden_activation is what counts */
+    static const char *const unused[] = { "hidden_act" };   /* hidden_activation is what counts */
 
     hone_config_ignore(c, unused, HONE_COUNTOF(unused));
     hone_config_only_bool(c, "use_bidirectional_attention", false);

@@ -44,6 +44,8 @@ int32_t hone_config_window(hone_config *c, int32_t absent);
 void hone_config_all_slide(hone_decoder_config *d, int32_t window);
 /* Layers take rope[1] if they slide, else rope[0]. */
 void hone_config_rope_of_type(hone_decoder_config *d);
+/* Where heads times their size must be the hidden size, as the reference has it. */
+void hone_config_whole_heads(hone_config *c, const hone_decoder_config *d);
 /* Where the reference rotates int(head_dim · partial_rotary_factor) elements and not one more: odd numbers are refused. */
 void hone_config_even_rope(hone_config *c, const hone_decoder_config *d);
 /* Norms behind attention and mlp under post_attention_layernorm and post_feedforward_layernorm, none before them. */

@@ -6,7 +6,10 @@ static const hone_decoder_defaults defaults = { .vocab = 131072, .hidden = 4096,
 
 static void read(hone_config *c, hone_decoder_config *d)
 {
+    static const hone_fixed_key fixed[] = { { "post_norm", "false" }, { "qk_norm", "true" } };
+
     hone_config_decoder(c, d, &defaults);
+    hone_config_fixed(c, fixed, HONE_COUNTOF(fixed));
     if (!hone_config_raw(c, "rope_parameters") && !hone_config_raw(c, "rope_scaling")) {
         d->rope[0].type = HONE_ROPE_LLAMA3;     /* what the config class takes */
         d->rope[0].base = 12000000;

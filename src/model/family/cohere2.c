@@ -6,7 +6,15 @@ static const hone_decoder_defaults defaults = { .vocab = 256000, .hidden = 8192,
 
 static void read(hone_config *c, hone_decoder_config *d)
 {
+    /* how Cohere's own code spells what the reference always does */
+    static const hone_fixed_key fixed[] = { { "order_of_interleaved_layers", "local_attn_first" }, { "position_embedding_type", "rope_gptj" },
+        { "rotary_pct", "1" }, { "use_gated_activation", "true" }, { "use_parallel_block", "true" }, { "use_parallel_embedding", "false" } };
+    static const char *const    unused[] = { "layer_switch" };     /* sliding_window_pattern and layer_types are what counts */
+
     hone_config_decoder(c, d, &defaults);
+    hone_config_fixed(c, fixed, HONE_COUNTOF(fixed));
+    hone_config_ignore(c, unused, HONE_COUNTOF(unused));
+    hone_config_only_bool(c, "use_embedding_sharing", d->tied);
     hone_config_windows(c, d, hone_config_window(c, 4096), hone_config_int(c, "sliding_window_pattern", 4, 1, INT32_MAX));
     for (int64_t i = 0; i < d->layers && c->status == HONE_OK; i++)
         d->layer[i].rope = d->layer[i].window > 0 ? 0 : -1;

@@ -23,7 +23,7 @@ static void read_layers(hone_config *c, hone_decoder_config *d)
 static void read(hone_config *c, hone_decoder_config *d)
 {
     static const char *const neutral[] = { "n_ctx", "summary_type", "summary_use_proj", "summary_activation",
-        "summary_proj_to_labels", "summary_first_dropout", "reorder_and_upcast_attn" };
+        "summary_proj_to_labels", "summary_first_dropout", "reorder_and_upcast_attn", "n_special", "predict_special_tokens" };
     int64_t heads = hone_config_int(c, "n_head", 12, 1, 1 << 16);
 
     *d = (hone_decoder_config){ .names = names };

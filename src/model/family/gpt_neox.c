@@ -15,6 +15,10 @@ static void read(hone_config *c, hone_decoder_config *d)
     hone_attention_config   *a = &d->attention;
 
     hone_config_decoder(c, d, &defaults);
+    if (hone_config_number(c, "rope_theta", rope.theta) != rope.theta
+        || hone_config_number(c, "partial_rotary_factor", rope.partial) != rope.partial)
+        hone_config_refuse(c, "\"rope_theta\" and \"partial_rotary_factor\" must agree with \"rotary_emb_base\" and "
+                           "\"rotary_pct\", which are what gpt_neox reads");
     hone_config_rope(c, &d->rope[0], a->head_dim, d->positions, &rope);
     hone_config_ignore(c, unused, HONE_COUNTOF(unused));
     d->names = names;
@@ -30,6 +34,7 @@ static void read(hone_config *c, hone_decoder_config *d)
     d->mlp.down = "dense_4h_to_h";
     d->mlp.bias = true;
     d->embed_dropout = d->attention_out_dropout = d->mlp_out_dropout = hone_config_probability(c, "hidden_dropout", 0);
+    hone_config_whole_heads(c, d);
     if (a->kv_heads != a->heads)
         hone_config_refuse(c, "\"num_key_value_heads\" is not implemented for gpt_neox");
 }

@@ -6,15 +6,11 @@ static const hone_decoder_defaults defaults = { .vocab = 48000, .hidden = 2560, 
 
 static void read(hone_config *c, hone_decoder_config *d)
 {
-    hone_attention_config *a = &d->attention;
-
     hone_config_decoder(c, d, &defaults);
     d->rope[0].interleaved = true;
-    a->qkv_bias = hone_config_bool(c, "attention_bias", false);
+    d->attention.qkv_bias = hone_config_bool(c, "attention_bias", false);
     d->mlp.bias = hone_config_bool(c, "mlp_bias", false);
-    if (a->heads * a->head_dim != d->hidden)
-        hone_config_refuse(c, "num_attention_heads %lld times head_dim %lld is not hidden_size %lld, as helium has it",
-                           (long long)a->heads, (long long)a->head_dim, (long long)d->hidden);
+    hone_config_whole_heads(c, d);
 }
 
 const hone_family hone_family_helium = { "helium", read, NULL };

@@ -6,7 +6,8 @@ static const hone_decoder_defaults defaults = { .vocab = 32064, .hidden = 3072, 
 
 static void read(hone_config *c, hone_decoder_config *d)
 {
-    static const char *const unused[] = { "embd_pdrop" };   /* the reference reads it and drops nothing */
+    static const char *const    unused[] = { "embd_pdrop" };   /* the reference reads it and drops nothing */
+    static const hone_fixed_key fixed[] = { { "full_attn_mod", "1" }, { "interpolate_factor", "1" } };
 
     hone_config_decoder(c, d, &defaults);
     hone_config_all_slide(d, hone_config_window(c, 0));
@@ -14,6 +15,7 @@ static void read(hone_config *c, hone_decoder_config *d)
     d->mlp.kind = HONE_MLP_GATED_FUSED;
     d->attention_out_dropout = d->mlp_out_dropout = hone_config_probability(c, "resid_pdrop", 0);
     hone_config_ignore(c, unused, HONE_COUNTOF(unused));
+    hone_config_fixed(c, fixed, HONE_COUNTOF(fixed));
 }
 
 const hone_family hone_family_phi3 = { "phi3", read, NULL };

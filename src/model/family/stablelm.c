@@ -20,6 +20,7 @@ static void read(hone_config *c, hone_decoder_config *d)
     a->k_norm = "k_layernorm.norms.*";
     d->mlp_out_dropout = hone_config_probability(c, "hidden_dropout", 0);
     hone_config_even_rope(c, d);
+    hone_config_whole_heads(c, d);
 }
 
 const hone_family hone_family_stablelm = { "stablelm", read, NULL };

@@ -6,7 +6,10 @@ static const hone_decoder_defaults defaults = { .vocab = 49152, .hidden = 3072, 
 
 static void read(hone_config *c, hone_decoder_config *d)
 {
+    static const hone_fixed_key fixed[] = { { "mlp_type", "default" }, { "norm_type", "layer_norm" } };
+
     hone_config_decoder(c, d, &defaults);
+    hone_config_fixed(c, fixed, HONE_COUNTOF(fixed));
     hone_config_all_slide(d, hone_config_window(c, 0));
     d->norm.kind = HONE_NORM_LAYER;
     d->norm.bias = true;
