@@ -8,8 +8,8 @@ static void read(hone_config *c, hone_decoder_config *d)
 {
     /* how Cohere's own code spells what the reference always does */
     static const hone_fixed_key fixed[] = { { "order_of_interleaved_layers", "local_attn_first" }, { "position_embedding_type", "rope_gptj" },
-        { "rotary_pct", "1" }, { "use_gated_activation", "true" }, { "use_parallel_block", "true" }, { "use_parallel_embedding", "false" } };
-    static const char *const    unused[] = { "layer_switch" };     /* sliding_window_pattern and layer_types are what counts */
+        { "rotary_pct", "1" }, { "use_gated_activation", "true" }, { "use_parallel_block", "true" } };
+    static const char *const    unused[] = { "layer_switch", "use_parallel_embedding" };
 
     hone_config_decoder(c, d, &defaults);
     hone_config_fixed(c, fixed, HONE_COUNTOF(fixed));

@@ -8,9 +8,9 @@ static const hone_decoder_defaults defaults = { .vocab = 290943, .hidden = 4096,
 static void read(hone_config *c, hone_decoder_config *d)
 {
     static const char *const    unused[] = { "anyres_pooling_size", "anyres_vit_max_image_size", "anyres_vit_two_views", "cla_share_factor",
-        "class_num", "dense_list", "eod_token_id", "im_end_id", "im_newline_id", "im_start_id", "image_token_id", "mask_init_id",
-        "num_media_embeds", "org_vocab_size", "pad_id", "pool_type", "skip_cls_token", "text_end_id", "text_start_id", "video_end_id",
-        "video_start_id" };
+        "class_num", "dense_list", "enable_lm_head_fp32", "eod_token_id", "im_end_id", "im_newline_id",
+        "im_start_id", "image_token_id", "mask_init_id", "num_media_embeds", "org_vocab_size", "pad_id", "pool_type", "skip_cls_token",
+        "text_end_id", "text_start_id", "video_end_id", "video_start_id" };
     static const hone_fixed_key fixed[] = { { "add_classification_head", "false" }, { "norm_type", "rms" }, { "num_experts", "1" },
         { "position_embedding_xdrope", "false" }, { "use_qk_norm", "true" }, { "use_rotary_pos_emb", "true" } };
     hone_attention_config      *a = &d->attention;
