@@ -251,10 +251,10 @@ typedef struct hone_scale_args {
 } hone_scale_args;
 
 typedef struct hone_clamp_args {
-    const void *x;              /* [n] */
+    const void *x;              /* [n]; for BWD y does as well */
     void       *y;              /* [n]; FWD; may be x */
     const void *dy;             /* [n]; BWD */
-    void       *dx;             /* [n]; BWD: dy where x is within the limits or at one, else 0; may be dy */
+    void       *dx;             /* [n]; BWD: dy strictly within the limits, else 0 (as PyTorch has it); may be dy */
     int64_t     n;
     double      limit;          /* > 0; rounded to the dtype first */
 } hone_clamp_args;

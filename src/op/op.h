@@ -75,7 +75,7 @@ hone_tensor *hone_op_xielu(hone_ctx *ctx, hone_tensor *x, hone_tensor *alpha_p, 
 hone_tensor *hone_op_add(hone_ctx *ctx, hone_tensor *a, hone_tensor *b, double factor);
 /* factor · x. */
 hone_tensor *hone_op_scale(hone_ctx *ctx, hone_tensor *x, double factor);
-/* x cut to [-limit, limit]; the gradient passes within and at the limits. */
+/* x cut to [-limit, limit]; the gradient passes strictly within. */
 hone_tensor *hone_op_clamp(hone_ctx *ctx, hone_tensor *x, double limit);
 /* x [T, D]; sample_ids and positions [T]. Off (returns x) unless the context trains and p > 0. */
 hone_tensor *hone_op_dropout(hone_ctx *ctx, hone_tensor *x, const int32_t *sample_ids, const int32_t *positions, float p,

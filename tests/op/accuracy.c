@@ -143,6 +143,42 @@ static void hyperbolic_tangent(void **state)
     }
 }
 
+/* In bf16 a limit is the nearest number of bf16, in both passes, as in PyTorch: 1.001 is 1, 1.006 is the next above. */
+static void clamp_of(hone_kernel_fn fwd, hone_kernel_fn bwd)
+{
+    static const double limits[2] = { 1.001, 1.006 };
+    static const float  from[5] = { 1, 1.0078125f, 1.5f, -1, -1.0078125f };
+    static const float  want[2][5] = { { 1, 1, 1, -1, -1 }, { 1, 1.0078125f, 1.0078125f, -1, -1.0078125f } };
+    static const float  want_dx[2][5] = { { 0, 0, 0, 0, 0 }, { 2, 0, 0, 2, 0 } };
+    hone_kernel_env     env = { 0 };
+
+    for (int l = 0; l < 2; l++) {
+        uint16_t        x[5], y[5], dy[5], dx[5];
+        hone_clamp_args a = { .x = x, .y = y, .dy = dy, .dx = dx, .n = 5, .limit = limits[l] };
+
+        for (int i = 0; i < 5; i++) {
+            x[i] = hone_f32_to_bf16(from[i]);
+            dy[i] = hone_f32_to_bf16(2);
+        }
+        T_OK(fwd(&env, &a));
+        T_OK(bwd(&env, &a));
+        for (int i = 0; i < 5; i++)
+            assert_true(hone_bf16_to_f32(y[i]) == want[l][i] && hone_bf16_to_f32(dx[i]) == want_dx[l][i]);
+    }
+}
+
+static void clamp_rounds_its_limit(void **state)
+{
+    (void)state;
+    for (hone_isa isa = 0; isa <= hone_isa_detect(); isa++) {
+        hone_kernel_table t = table_of(isa);
+
+        for (int target = HONE_TARGET_REF; target <= HONE_TARGET_CPU; target++)
+            clamp_of(t.fn[HONE_OP_clamp][HONE_PASS_FWD][target][HONE_DTYPE_BF16],
+                     t.fn[HONE_OP_clamp][HONE_PASS_BWD][target][HONE_DTYPE_BF16]);
+    }
+}
+
 enum { VOCAB = 151936, ROWS = 3 };
 
 static void cross_entropy_of(const hone_kernel_table *t, float *logits, const double *wide)
@@ -198,7 +234,8 @@ static void cross_entropy_of_a_large_vocabulary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(activations), cmocka_unit_test(xielu), cmocka_unit_test(hyperbolic_tangent),
+        cmocka_unit_test(activations), cmocka_unit_test(xielu), cmocka_unit_test(clamp_rounds_its_limit),
+        cmocka_unit_test(hyperbolic_tangent),
         cmocka_unit_test(cross_entropy_of_a_large_vocabulary),
     };
 

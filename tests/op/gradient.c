@@ -198,6 +198,46 @@ static void rope_turns_forward(void **state)
     assert_true(y[0] == (double)0.6f - 2 * (double)0.8f && y[1] == 2 * (double)0.6f + (double)0.8f && y[2] == 0 && y[3] == 0);
 }
 
+/* xIELU and its gradients as PyTorch gives them, on both sides of eps and at 0. */
+static void xielu_values(void **state)
+{
+    const double    x[] = { -20, -1, -0.25, -5e-7, 0, 0.5, 3 }, dy[] = { 1, 2, -1, 3, 0.5, -2, 1 }, alpha[] = { 0.25, -1.5 };
+    const double    want_y[] = { 3.3268522831180167, -0.24196447526547549, -0.10479874833741573, -6.0070628828485418e-07,
+                                 -7.0141292727623042e-07, 0.45648485496971092, 8.9334547789095922 };
+    const double    want_dx[] = { -0.20141327653703195, 0.11324449350354415, -0.34484793216689613, -0.60423983394825731,
+                                  -0.10070663899137622, -2.6518788397576873, 5.4556365192730611 };
+    double          y[7], dx[7], dp, dn;
+    hone_xielu_args a = { .x = x, .y = y, .dy = dy, .dx = dx, .alpha_p = alpha, .alpha_n = alpha + 1, .dalpha_p = &dp,
+                          .dalpha_n = &dn, .n = 7 };
+
+    (void)state;
+    T_OK(ref(HONE_OP_xielu, HONE_PASS_FWD)(NULL, &a));
+    T_OK(ref(HONE_OP_xielu, HONE_PASS_BWD)(NULL, &a));
+    for (int i = 0; i < 7; i++)
+        if (!(fabs(y[i] - want_y[i]) <= 1e-14 * fabs(x[i]) + 1e-20 && fabs(dx[i] - want_dx[i]) <= 1e-14))
+            fail_msg("xielu at %g: %.17g and %.17g, should be %.17g and %.17g", x[i], y[i], dx[i], want_y[i], want_dx[i]);
+    assert_true(fabs(dp - 4.7785002575292834) < 1e-14 && fabs(dn - 3.5950517894147946) < 1e-14);
+}
+
+/* As PyTorch: nothing passes at the limits, nor where there is no number. */
+static void clamp_at_the_limits(void **state)
+{
+    const double    x[] = { -1.5, -1, -0.5, 0.5, 1, 1.5, NAN }, dy[] = { 1, 2, 3, 4, 5, 6, 7 };
+    double          y[7], dx[7];
+    hone_clamp_args a = { .x = x, .y = y, .dy = dy, .dx = dx, .n = 7, .limit = 1 };
+
+    (void)state;
+    T_OK(ref(HONE_OP_clamp, HONE_PASS_FWD)(NULL, &a));
+    assert_memory_equal(y, ((double[]){ -1, -1, -0.5, 0.5, 1, 1 }), 6 * sizeof *y);
+    assert_true(isnan(y[6]));
+    T_OK(ref(HONE_OP_clamp, HONE_PASS_BWD)(NULL, &a));
+    assert_memory_equal(dx, ((double[]){ 0, 0, 3, 4, 0, 0, 0 }), sizeof dx);
+    a.x = y;
+    memset(dx, 0, sizeof dx);
+    T_OK(ref(HONE_OP_clamp, HONE_PASS_BWD)(NULL, &a));
+    assert_memory_equal(dx, ((double[]){ 0, 0, 3, 4, 0, 0, 0 }), sizeof dx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +245,7 @@ int main(void)
         cmocka_unit_test(attention), cmocka_unit_test(activation), cmocka_unit_test(glu), cmocka_unit_test(xielu),
         cmocka_unit_test(clamp), cmocka_unit_test(cross_entropy),
         cmocka_unit_test(linear_ops), cmocka_unit_test(rope_turns_forward),
+        cmocka_unit_test(xielu_values), cmocka_unit_test(clamp_at_the_limits),
     };
 
     hone_kernel_table_ref(&table);

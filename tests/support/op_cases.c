@@ -481,7 +481,7 @@ static void clamp_cases(const each *e)
     for (size_t s = 0; s < HONE_COUNTOF(LENGTHS); s++)
         for (int f = 0; f < 4; f++) {
             op_case c = op_case_new(HONE_OP_clamp, s, e->seed);
-            double  limit = f & 2 ? 1.001 : 0.75;       /* the first is between two numbers of bf16 */
+            double  limit = f & 2 ? 8 : 0.75;
             bool    place = f & 1;
             int     x, y, dy, dx;
 
@@ -497,6 +497,8 @@ static void clamp_cases(const each *e)
             c.buffers[y].gradient = dy;
             if (!e->small)
                 fill_wide(&c, x, 1e30);
+            for (int64_t i = 4; i < LENGTHS[s] && !e->small; i += 9)
+                c.buffers[x].values[i] = i % 2 ? limit : -limit;
             if (place) {
                 c.buffers[y].alias = x;
                 c.buffers[dx].alias = dy;
