@@ -528,6 +528,7 @@ static void add_cases(const each *e)
                 c.buffers[y].alias = place == 1 ? a : b;
             c.rows_field = offsetof(hone_add_args, n);
             c.alone[HONE_PASS_FWD] = true;
+            c.exact = factor == 1;                      /* one rounding, whatever the kernel multiplies */
             emit(e, &c);
         }
 }
