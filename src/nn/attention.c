@@ -8,7 +8,7 @@ static void build_qk_norm(hone_builder *b, hone_norm *out, const char *name, con
 {
     bool whole = c->qk_norm == HONE_QK_NORM_WHOLE;
 
-    hone_build_norm(b, out, c->qk_norm == HONE_QK_NORM_NONE ? NULL : name, c->qk_norm == HONE_QK_NORM_EACH_HEAD ? heads : 1,
+    hone_build_norm(b, out, c->qk_norm == HONE_QK_NORM_NONE ? NULL : name, c->qk_norm == HONE_QK_NORM_EACH_HEAD ? heads : 0,
                     whole ? heads * c->head_dim : c->head_dim, &c->norm);
 }
 

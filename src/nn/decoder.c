@@ -98,12 +98,12 @@ static void build_block(hone_builder *b, decoder *d, const hone_decoder_config *
     hone_build_unit(b, name);
     snprintf(name, sizeof name, "%s.%d", names->layers, i);
     hone_build_enter(b, name, "block");
-    hone_build_norm(b, &block->attention_in, names->attention_in, 1, c->hidden, &c->norm);
+    hone_build_norm(b, &block->attention_in, names->attention_in, 0, c->hidden, &c->norm);
     hone_build_self_attention(b, &block->attention, names->attention, &attention);
-    hone_build_norm(b, &block->attention_out, names->attention_out, 1, c->hidden, &c->norm);
-    hone_build_norm(b, &block->mlp_in, names->mlp_in, 1, c->hidden, &c->norm);
+    hone_build_norm(b, &block->attention_out, names->attention_out, 0, c->hidden, &c->norm);
+    hone_build_norm(b, &block->mlp_in, names->mlp_in, 0, c->hidden, &c->norm);
     hone_build_mlp(b, &block->mlp, names->mlp, &c->mlp);
-    hone_build_norm(b, &block->mlp_out, names->mlp_out, 1, c->hidden, &c->norm);
+    hone_build_norm(b, &block->mlp_out, names->mlp_out, 0, c->hidden, &c->norm);
     hone_build_leave(b);
 }
 
@@ -186,7 +186,7 @@ hone_status hone_decoder_build(hone_model *m, hone_builder *b, const hone_decode
     for (int i = 0; i < m->blocks; i++)
         build_block(b, d, c, i);
     hone_build_unit(b, "final");
-    hone_build_norm(b, &d->norm, names->norm, 1, c->hidden, &c->norm);
+    hone_build_norm(b, &d->norm, names->norm, 0, c->hidden, &c->norm);
     hone_build_leave(b);
     build_head(m, b, d, c);
     return b->status;

@@ -105,7 +105,7 @@ void hone_build_norm(hone_builder *b, hone_norm *out, const char *name, int64_t 
     out->dim = dim;
     hone_build_enter(b, name, spec->kind == HONE_NORM_RMS ? "rms_norm" : "layer_norm");
     if (!spec->plain)
-        out->weight = groups > 1 ? hone_build_param(b, "weight", 2, dims, false) : hone_build_param(b, "weight", 1, &dim, false);
+        out->weight = groups > 0 ? hone_build_param(b, "weight", 2, dims, false) : hone_build_param(b, "weight", 1, &dim, false);
     if (spec->bias)
         out->bias = hone_build_param(b, "bias", 1, &dim, false);
     hone_build_leave(b);

@@ -57,7 +57,7 @@ typedef struct hone_norm_spec {
 /* A norm over runs of `dim` elements; dim 0 is no norm at all, whose forward returns its input. */
 typedef struct hone_norm { hone_param *weight, *bias; int64_t dim; hone_norm_spec spec; } hone_norm;
 
-/* With `name` NULL there is no norm. With groups > 1 its weight is [groups, dim]: run r of a token uses row r. */
+/* With `name` NULL there is no norm. With groups > 0 its weight is [groups, dim]: run r of a token uses row r. */
 void hone_build_norm(hone_builder *b, hone_norm *out, const char *name, int64_t groups, int64_t dim, const hone_norm_spec *spec);
 hone_tensor *hone_norm_forward(hone_ctx *ctx, const hone_norm *n, hone_tensor *x);
 

@@ -15,6 +15,9 @@ static void plain(float *inv_freq, double base, int64_t dim)
         inv_freq[i] = 1.0f / power(base, i, dim);
 }
 
+/* x / t as the reference has it for a number and an f32 array: by the reciprocal, rounded twice. */
+static float over(double x, float t) { return (float)x * (1.0f / t); }
+
 static void llama3(float *inv_freq, const hone_rope_spec *s)
 {
     float low = (float)(s->original_max_positions / s->low_freq_factor);
@@ -22,8 +25,8 @@ static void llama3(float *inv_freq, const hone_rope_spec *s)
 
     plain(inv_freq, s->base, s->dim);
     for (int64_t i = 0; i < hone_rope_pairs(s); i++) {
-        float wavelength = (float)(2 * pi) / inv_freq[i];
-        float smooth = ((float)s->original_max_positions / wavelength - (float)s->low_freq_factor)
+        float wavelength = over(2 * pi, inv_freq[i]);
+        float smooth = (over(s->original_max_positions, wavelength) - (float)s->low_freq_factor)
                        / (float)(s->high_freq_factor - s->low_freq_factor);
 
         if (wavelength > low)
