@@ -8,34 +8,34 @@
 
 #include "base/json.h"
 
-/* Keys of any config that say nothing about what is computed: provenance, generation defaults, labels, token ids, and what trainers
- * and other libraries leave there. */
+/* Keys of any config that say nothing about what is computed: provenance, generation defaults, labels, token ids, what trainers
+ * and other libraries leave there, and numbers that mean something only beside a switch which has to be read. */
 static const char *const neutral[] = {
     "_attn_implementation", "_attn_implementation_autoset", "_attn_implementation_internal", "_commit_hash",
-    "_experts_implementation_internal", "_flash_attn_2_enabled", "_name_or_path", "_num_labels", "architectures",
-    "assistant_confidence_threshold", "assistant_lookbehind", "attn_implementation", "auto_map", "bad_words_ids",
-    "base_model_pp_plan", "base_model_tp_plan", "begin_suppress_tokens", "bos_token_id", "cache_implementation",
-    "chunk_size_feed_forward", "custom_pipelines", "decoder_start_token_id", "diversity_penalty", "do_sample", "dtype",
-    "early_stopping", "encoder_no_repeat_ngram_size", "encoder_repetition_penalty", "eos_token_id", "epsilon_cutoff",
-    "eta_cutoff", "experts_implementation", "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id",
-    "forced_eos_token_id", "gradient_checkpointing", "hub_mixin", "id2label", "initializer_range", "is_decoder",
-    "is_llama_config", "keys_to_ignore_at_inference", "label2id", "length_penalty", "low_memory", "max_length",
-    "max_sequence_length", "min_length", "model_max_length", "model_type", "name_or_path", "neftune_noise_alpha",
-    "no_repeat_ngram_size", "num_assistant_tokens", "num_assistant_tokens_schedule", "num_beam_groups", "num_beams",
-    "num_labels", "num_return_sequences", "output_attentions", "output_hidden_states", "output_past", "output_scores",
-    "pad_token_id", "penalty_alpha", "prefix", "pretraining_tp", "problem_type", "remove_invalid_values", "renormalize_logits",
-    "repetition_penalty", "return_dict", "return_dict_in_generate", "sep_token_id", "suppress_tokens", "target_lookbehind",
-    "task_specific_params", "temperature", "tf_legacy_loss", "tie_last_hidden_states", "tokenizer_class", "top_k", "top_p",
-    "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id",
-    "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache", "vocab_file",
+    "_experts_implementation_internal", "_flash_attn_2_enabled", "_name_or_path", "_num_labels", "_sliding_window_pattern",
+    "architectures", "assistant_confidence_threshold", "assistant_lookbehind", "attn_implementation", "auto_map",
+    "bad_words_ids", "base_model_pp_plan", "base_model_tp_plan", "begin_suppress_tokens", "bos_token_id",
+    "cache_implementation", "chunk_size_feed_forward", "custom_pipelines", "decoder_start_token_id", "diversity_penalty",
+    "do_sample", "dtype", "early_stopping", "encoder_no_repeat_ngram_size", "encoder_repetition_penalty", "eos_token_id",
+    "epsilon_cutoff", "eta_cutoff", "experts_implementation", "exponential_decay_length_penalty", "finetuning_task",
+    "forced_bos_token_id", "forced_eos_token_id", "gradient_checkpointing", "hub_mixin", "id2label", "initializer_range",
+    "is_decoder", "is_llama_config", "keys_to_ignore_at_inference", "label2id", "length_penalty", "low_memory", "max_length",
+    "max_sequence_length", "max_window_layers", "min_length", "model_max_length", "model_type", "name_or_path",
+    "neftune_noise_alpha", "no_repeat_ngram_size", "num_assistant_tokens", "num_assistant_tokens_schedule", "num_beam_groups",
+    "num_beams", "num_labels", "num_return_sequences", "output_attentions", "output_hidden_states", "output_past",
+    "output_scores", "pad_token_id", "penalty_alpha", "prefix", "pretraining_tp", "problem_type", "remove_invalid_values",
+    "renormalize_logits", "repetition_penalty", "return_dict", "return_dict_in_generate", "sep_token_id", "suppress_tokens",
+    "target_lookbehind", "task_specific_params", "temperature", "tf_legacy_loss", "tie_last_hidden_states", "tokenizer_class",
+    "top_k", "top_p", "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p",
+    "unk_token_id", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache", "vocab_file",
 };
 
 /* Features that some families have. Where one has none and its file says so (false, 0, an empty object or list), that is how it is. */
 static const char *const features[] = {
-    "attention_bias", "attention_dropout", "attention_probs_dropout_prob", "attn_pdrop", "embd_pdrop", "embedding_dropout",
-    "hidden_dropout", "hidden_dropout_prob", "lm_head_bias", "mlp_bias", "pruned_heads", "qk_layernorm", "qkv_bias",
-    "resid_pdrop", "residual_dropout", "rope_interleaved", "use_bias", "use_bidirectional_attention", "use_cla", "use_mrope",
-    "use_qk_norm", "use_qkv_bias", "use_sliding_window",
+    "attention_bias", "attention_dropout", "attention_probs_dropout_prob", "attn_pdrop", "bias", "embd_pdrop",
+    "embedding_dropout", "hidden_dropout", "hidden_dropout_prob", "lm_head_bias", "mlp_bias", "pruned_heads", "qk_layernorm",
+    "qkv_bias", "resid_pdrop", "residual_dropout", "rope_interleaved", "use_bias", "use_bidirectional_attention", "use_cla",
+    "use_mrope", "use_parallel_residual", "use_qk_norm", "use_qkv_bias", "use_sliding_window",
 };
 
 hone_status hone_config_begin(hone_config *c, const json_t *root, const char *family)

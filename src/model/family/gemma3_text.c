@@ -11,7 +11,7 @@ static const hone_rope_defaults full = { .theta = 1000000 }, sliding = { .theta 
 
 static void read(hone_config *c, hone_decoder_config *d)
 {
-    static const char *const unused[] = { "_sliding_window_pattern", "attn_logit_softcapping" };     /* the reference caps no scores */
+    static const char *const unused[] = { "attn_logit_softcapping" };     /* the reference caps no scores */
 
     hone_config_decoder(c, d, &defaults);
     hone_config_gemma_blocks(c, d);

@@ -24,12 +24,10 @@ static void read_rotation(hone_config *c, hone_decoder_config *d)
 
 static void read(hone_config *c, hone_decoder_config *d)
 {
-    static const char *const unused[] = { "max_window_layers" };
-    bool                     on = hone_config_bool(c, "use_sliding_window", false);
-    int32_t                  window = hone_config_window(c, 0);
+    bool    on = hone_config_bool(c, "use_sliding_window", false);
+    int32_t window = hone_config_window(c, 0);
 
     hone_config_decoder(c, d, &defaults);
-    hone_config_ignore(c, unused, HONE_COUNTOF(unused));
     read_rotation(c, d);
     hone_config_windows(c, d, window, HONE_ALL_FULL);
     for (int64_t i = 0; i < d->layers && c->status == HONE_OK && on && !hone_config_raw(c, "layer_types"); i++)
