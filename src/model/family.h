@@ -23,6 +23,9 @@ typedef struct hone_family {
     const hone_buffer *buffers;     /* ends with an ending of NULL; NULL = none but rotary_emb.inv_freq */
 } hone_family;
 
+/* Families that others are, and something more. */
+extern const hone_family hone_family_glm, hone_family_mistral;
+
 /* NULL with E_UNSUPPORTED raised (and what there is named) for an unknown type. */
 const hone_family *hone_family_find(const char *model_type);
 /* The i-th family by name, NULL past the last. */
