@@ -58,6 +58,7 @@ typedef struct hone_rope_defaults {
     double      partial;            /* partial_rotary_factor; 0: the family always rotates whole heads, another value is refused */
     int64_t     original;           /* original_max_position_embeddings at the top level, which goes before that in the settings; 0: none */
     bool        alpha;              /* type "dynamic" with "alpha": a base stretched once and for all by it */
+    bool        growth;             /* "llama_4_scaling_beta", which the family cannot do without */
     const char *types;              /* rope types the family has, "default, linear"; NULL: all */
 } hone_rope_defaults;
 

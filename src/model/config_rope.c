@@ -207,6 +207,17 @@ static void check(hone_config *c, const hone_rope_spec *s, int64_t head_dim)
         hone_config_refuse(c, "rope type \"dynamic\" has no meaning for a head size of 2");
 }
 
+/* How queries grow with their position. */
+static void read_growth(reader *r, hone_rope_spec *s)
+{
+    (void)get(r, "max_position_embeddings");        /* written beside it, and read from the top level alone */
+    if (r->original > 0)
+        s->original_max_positions = r->original;
+    else if (get(r, "original_max_position_embeddings"))
+        s->original_max_positions = required(r, "original_max_position_embeddings");
+    s->growth = required(r, "llama_4_scaling_beta");
+}
+
 static void read_settings(reader *r, hone_rope_spec *out, int64_t head_dim, int64_t max_positions, double theta, double partial,
                           const hone_rope_defaults *def)
 {
@@ -228,6 +239,8 @@ static void read_settings(reader *r, hone_rope_spec *out, int64_t head_dim, int6
     check(c, out, head_dim);
     if (c->status == HONE_OK && !(def->alpha && read_alpha(r, out)))
         read_type(r, out, max_positions, def->types ? def->types : all_types);
+    if (def->growth)
+        read_growth(r, out);
     if (r->dict)
         refuse_unread(r);
     hone_map_destroy(&r->read);

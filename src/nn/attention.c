@@ -49,14 +49,18 @@ static void project(hone_ctx *ctx, const hone_self_attention *a, hone_tensor *x,
         qkv[i] = hone_op_clamp(ctx, qkv[i], c->clip_qkv);
 }
 
+/* On a failed context there is no table, and the ops that follow do nothing. */
+static hone_tensor *rotated(hone_ctx *ctx, const hone_rope_spec *rope, hone_batch *batch, hone_tensor *x, int64_t heads)
+{
+    const hone_rope_table *table = rope ? hone_rope_tables(ctx, batch, rope) : NULL;
+
+    return table ? hone_op_rope(ctx, x, heads, table->cos, table->sin, rope->interleaved) : x;
+}
+
 static void rotate(hone_ctx *ctx, const hone_attention_config *c, hone_batch *batch, hone_tensor *qkv[3])
 {
-    const hone_rope_table *table = c->rope ? hone_rope_tables(ctx, batch, c->rope) : NULL;
-
-    if (!table)
-        return;         /* no rotation, or a failed context, on which the ops that follow do nothing */
-    qkv[0] = hone_op_rope(ctx, qkv[0], c->heads, table->cos, table->sin, c->rope->interleaved);
-    qkv[1] = hone_op_rope(ctx, qkv[1], c->kv_heads, table->cos, table->sin, c->rope->interleaved);
+    qkv[0] = rotated(ctx, c->query_rope ? c->query_rope : c->rope, batch, qkv[0], c->heads);
+    qkv[1] = rotated(ctx, c->rope, batch, qkv[1], c->kv_heads);
 }
 
 static void norm_qk(hone_ctx *ctx, const hone_self_attention *a, hone_tensor *qkv[3])

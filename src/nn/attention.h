@@ -39,6 +39,7 @@ typedef struct hone_attention_config {
     float    dropout;
     int      layer;
     const hone_rope_spec *rope; /* outlives the module; NULL = no rotation */
+    const hone_rope_spec *query_rope;   /* of q, where it is not that of k; or NULL */
     const char *q, *k, *v;      /* q_proj, k_proj, v_proj; of a fused matrix, `q` is the name (qkv_proj) */
     const char *o;              /* o_proj */
     const char *q_norm, *k_norm;/* q_norm, k_norm */

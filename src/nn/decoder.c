@@ -92,6 +92,8 @@ static void build_block(hone_builder *b, decoder *d, const hone_decoder_config *
     attention.layer = i;
     attention.window = layer->window;
     attention.rope = layer->rope >= 0 ? &d->rope[layer->rope] : NULL;
+    if (c->own_query_rope)
+        attention.query_rope = &d->rope[1];
     if (layer->scale > 0)
         attention.scale = layer->scale;
     snprintf(name, sizeof name, "%s.%s.%d", names->root, names->layers, i);

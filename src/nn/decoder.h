@@ -42,6 +42,7 @@ typedef struct hone_decoder_config {
     hone_mlp_config       mlp;
     hone_decoder_layer   *layer;            /* [layers], owned by the caller */
     hone_rope_spec        rope[HONE_DECODER_ROPES];
+    bool                  own_query_rope;   /* queries rotate by rope[1], keys by the layer's */
     bool                  parallel;
     bool                  norm_embedding;   /* a norm like the last one, without parameters, on the embeddings (nanochat) */
     double                embed_scale, residual_scale;      /* 0 = 1 */

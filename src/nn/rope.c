@@ -108,22 +108,35 @@ double hone_rope_frequencies(float *inv_freq, const hone_rope_spec *s, int64_t l
     }
 }
 
+static float growth(const hone_rope_spec *s, int32_t position)
+{
+    return s->growth == 0 ? 1 : 1 + (float)s->growth * logf(1 + floorf((float)position / (float)s->original_max_positions));
+}
+
+/* A row of cosines and sines: those of one position. */
+static void fill_row(float *cosines, float *sines, const hone_rope_spec *s, const float *inv_freq, double factor, int32_t position)
+{
+    float scale = (float)factor * growth(s, position), sign = s->reversed ? -scale : scale;
+
+    for (int64_t i = 0; i < hone_rope_pairs(s); i++) {
+        float angle = (float)position * inv_freq[i];
+
+        cosines[i] = (float)cos((double)angle) * scale;
+        sines[i] = (float)sin((double)angle) * sign;
+    }
+}
+
 static void fill(const hone_batch *b, const hone_rope_spec *s, float *inv_freq, hone_rope_table *table)
 {
     float  *cosines = hone_tensor_data(table->cos), *sines = hone_tensor_data(table->sin);
-    int64_t half = hone_rope_pairs(s);
+    int64_t pairs = hone_rope_pairs(s);
     double  factor = 1;
 
     for (int64_t sample = 0; sample < b->samples; sample++) {
         if (sample == 0 || s->type == HONE_ROPE_DYNAMIC || s->type == HONE_ROPE_LONGROPE)
             factor = hone_rope_frequencies(inv_freq, s, hone_batch_sample_length(b, sample));
         for (int64_t t = b->cu[sample]; t < b->cu[sample + 1]; t++)
-            for (int64_t i = 0; i < half; i++) {
-                float angle = (float)b->positions[t] * inv_freq[i];
-
-                cosines[t * half + i] = (float)cos((double)angle) * (float)factor;
-                sines[t * half + i] = (float)sin((double)angle) * (s->reversed ? -(float)factor : (float)factor);
-            }
+            fill_row(cosines + t * pairs, sines + t * pairs, s, inv_freq, factor, b->positions[t]);
     }
 }
 

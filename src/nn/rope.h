@@ -34,6 +34,8 @@ typedef struct hone_rope_spec {
     double  mscale, mscale_all_dim;     /* yarn; 0 = not given */
     bool    truncate;                   /* yarn */
     double  low_freq_factor, high_freq_factor;  /* llama3 */
+    double  growth;                     /* cos and sin of position p times 1 + growth · ln(1 + ⌊p / original_max_positions⌋): queries
+                                         * that grow with the distance (Llama 4); 0 = they do not */
     float   short_factor[HONE_ROPE_PAIRS_MAX], long_factor[HONE_ROPE_PAIRS_MAX];    /* longrope, [pairs] */
 } hone_rope_spec;
 
