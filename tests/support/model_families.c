@@ -156,8 +156,10 @@ int t_run_families(const char *group, void (*check)(void **state), int argc, cha
     size_t            n, found, asked = 0;
     int               failed;
 
-    if (!getenv("HONE") || hone_dir_list(&names, &n, FOLDER) != HONE_OK)
+    if (!getenv("HONE") || hone_dir_list(&names, &n, FOLDER) != HONE_OK) {
+        fprintf(stderr, "the environment variable HONE must name the program, and %s must be there\n", FOLDER);
         return 1;
+    }
     found = gather(families, HONE_COUNTOF(families), names, n, argc, argv);
     hone_dir_list_free(names, n);
     for (size_t i = 0; i < found; i++) {
