@@ -276,6 +276,9 @@ void hone_config_rope_by_type(hone_config *c, hone_rope_spec rope[2], int64_t di
     const char   *key;
     json_t       *value;
 
+    if (types && !json_is_object(types) && c->status == HONE_OK)
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"rope_parameters\" must be an object, not %s",
+                              hone_json_type_name(types));
     json_object_foreach((json_t *)types, key, value)
         if (strcmp(key, "full_attention") != 0 && strcmp(key, "sliding_attention") != 0)
             hone_config_refuse(c, "\"rope_parameters\": \"%s\" is no layer type of %s; the settings of each type stand in objects "

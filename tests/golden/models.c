@@ -21,6 +21,13 @@
 typedef enum mode { F32, BF16, F64 } mode;
 static const char *const MODE_NAMES[] = {"f32", "bf16", "f64"};
 
+/* Limits on the distances in bf16, as parts of PyTorch's own. Gradients of models this small vary: one activation on the other side
+ * of a kink, or a sample whose norms enlarge roundings, outweighs all else (over seeds of one config the ratio goes from 0.3 to
+ * 2.5, about a mean of 0.9). So the limit on one is loose, and a family's geometric mean is held too. */
+#define BF16_LOGITS 1.25
+#define BF16_GRADS 3.0
+#define BF16_GRADS_MEAN 1.5
+
 /* One run of hone and what it is held against. */
 typedef struct run {
     const char             *variant, *spelling;
@@ -28,7 +35,7 @@ typedef struct run {
     bool                    exact_math;     /* the reference has no step in f32 and is stored in f64: gpt2 */
     const json_t           *record;         /* expected.json */
     const hone_safetensors *want, *got;
-    double                  logits, kl, grads;  /* the worst of each, the first and last as a part of the limit */
+    double                  logits, kl, grads;  /* the worst of each, the first and last as parts of their limits */
     int                     failures;
 } run;
 
@@ -144,7 +151,7 @@ static double divergence(const hone_safetensor *a, const hone_safetensor *b)
  * with rotary embeddings leaves room for a last bit in frequencies, cosines and sines, which are f32 in the reference. */
 static void check_logits(run *r)
 {
-    const double limits[] = {2e-5, 0, r->exact_math ? 1e-11 : 1e-6};
+    const double limits[] = {2e-5, 0, r->exact_math ? 1e-11 : 2e-6};
     double       std = record_number(r, "logits_std"), worst = 0, squares = 0, positions = 0;
     char         name[64];
     int          k = 0;
@@ -167,7 +174,7 @@ static void check_logits(run *r)
     r->kl /= positions;
     assert_true(k >= 4);
     if (r->mode == BF16)
-        r->logits = check_at_most(r, "L2 distance of the logits", sqrt(squares), 1.25 * record_number(r, "logits_l2_bf16"));
+        r->logits = check_at_most(r, "L2 distance of the logits", sqrt(squares), BF16_LOGITS * record_number(r, "logits_l2_bf16"));
     else
         r->logits = check_at_most(r, "error of the logits", worst, std * limits[r->mode]);
     if (r->mode != BF16)
@@ -218,7 +225,7 @@ static void check_gradients(run *r)
         r->grads = larger(r->grads, part);
     }
     if (r->mode == BF16)
-        r->grads = check_at_most(r, "L2 distance of the gradients", sqrt(squares), 1.5 * record_number(r, "grads_l2_bf16"));
+        r->grads = check_at_most(r, "L2 distance of the gradients", sqrt(squares), BF16_GRADS * record_number(r, "grads_l2_bf16"));
 }
 
 /* Nothing beyond the outputs that were checked. */
@@ -296,15 +303,15 @@ static void report(const char *variant, const json_t *record, const run worst[3]
     double std = json_number_value(json_object_get(record, "logits_std"));
 
     print_message("{\"family\": \"%s\", \"variant\": \"%s\", \"logits_f32\": %.2e, \"kl_f32\": %.2e, \"grads_f32\": %.3f, "
-                  "\"logits_f64\": %.2e, \"kl_f64\": %.2e, \"logits_bf16\": %.3f, \"pytorch_f32\": %.2e, \"export\": %s}\n",
+                  "\"logits_f64\": %.2e, \"kl_f64\": %.2e, \"logits_bf16\": %.3f, \"grads_bf16\": %.3f, \"pytorch_f32\": %.2e, \"export\": %s}\n",
                   json_string_value(json_object_get(record, "family")), variant, 2e-5 * worst[F32].logits, worst[F32].kl,
-                  worst[F32].grads, (worst[F64].exact_math ? 1e-11 : 1e-6) * worst[F64].logits, worst[F64].kl,
-                  1.25 * worst[BF16].logits, json_number_value(json_object_get(record, "logits_max_abs_f32")) / std,
+                  worst[F32].grads, (worst[F64].exact_math ? 1e-11 : 2e-6) * worst[F64].logits, worst[F64].kl,
+                  BF16_LOGITS * worst[BF16].logits, BF16_GRADS * worst[BF16].grads, json_number_value(json_object_get(record, "logits_max_abs_f32")) / std,
                   exported ? "true" : "false");
 }
 
-/* The number of failures of a variant. */
-static int check_variant(const char *data, bool print)
+/* The number of failures of a variant; `grads` is multiplied with the ratio of its gradients in bf16. */
+static int check_variant(const char *data, bool print, double *grads)
 {
     const char       *temp = t_temp_dir(), *variant = t_variant_name(data);
     char             *path = t_path(data, "expected.safetensors");
@@ -329,6 +336,7 @@ static int check_variant(const char *data, bool print)
             r.grads = larger(r.grads, worst[m].grads);
             worst[m] = r;
         }
+    *grads *= BF16_GRADS * worst[BF16].grads;
     bad_exports = check_export(variant, data, temp);
     if (print)
         report(variant, record, worst, bad_exports == 0);
@@ -342,10 +350,13 @@ static void check_family(void **state)
 {
     const t_family *f = *state;
     int             failures = 0;
+    double          grads = 1;
 
     for (size_t i = 0; i < f->n; i++)
-        failures += check_variant(f->variants[i], f->report);
+        failures += check_variant(f->variants[i], f->report, &grads);
     assert_int_equal(failures, 0);
+    if (!(pow(grads, 1 / (double)f->n) <= BF16_GRADS_MEAN))
+        fail_msg("mean distance of the gradients in bf16 is %.2f of PyTorch's", pow(grads, 1 / (double)f->n));
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,7 @@
 /*
  * `hone train` against PyTorch: twenty AdamW steps in f32 on the rows of train.jsonl, for one model of each family
- * (tools/golden/README.md). Every step takes all rows; the loss of each step is to be PyTorch's within 1e-5.
+ * (tools/golden/README.md). Every step takes all rows; the loss of each step is to be that of PyTorch in f64 within 1e-5, or within
+ * twice the error of PyTorch in f32.
  */
 #include "hone_test.h"
 
@@ -79,11 +80,14 @@ static void check_steps(void **state)
     assert_int_equal(n, 20);
     hone_free(text);
 
-    double loss = worst(json_object_get(record, "train"), steps, "loss");
-    double norm = worst(json_object_get(record, "train"), steps, "grad_norm");
+    const json_t *want = json_object_get(record, "train");
+    double        loss = worst(want, steps, "loss"), norm = worst(want, steps, "grad_norm");
+    double        loss_limit = fmax(1e-5, 2 * json_number_value(json_object_get(want, "loss_error_f32")));
+    double        norm_limit = fmax(1e-4, 2 * json_number_value(json_object_get(want, "grad_norm_error_f32")));
 
-    if (!(loss <= 1e-5 && norm <= 1e-4))
-        fail_msg("relative error of the loss %.3g (limit 1e-5), of the gradient norm %.3g (limit 1e-4)", loss, norm);
+    if (!(loss <= loss_limit && norm <= norm_limit))
+        fail_msg("relative error of the loss %.3g (limit %.3g), of the gradient norm %.3g (limit %.3g)", loss, loss_limit, norm,
+                 norm_limit);
     for (size_t i = 0; i < n; i++)
         json_decref(steps[i]);
     json_decref(record);

@@ -348,7 +348,7 @@ MORE = {
     "cohere-biases-linear": ("cohere", rotary(61, 20, 2, 1, 17, layers=3, attention_bias=True, hidden_act="gelu",
                                               attention_dropout=0.1, rope_parameters=rope("linear", 1e4, factor=2.0)),
                              dict(type_key="type", v4=dict(model_max_length=131072))),
-    "cohere-head-dim-dynamic": ("cohere", rotary(61, 16, 2, 2, 15, positions=12, head_dim=6, use_qk_norm=True,
+    "cohere-head-dim-dynamic": ("cohere", rotary(61, 16, 2, 1, 15, positions=12, head_dim=6, use_qk_norm=True,
                                                  tie_word_embeddings=False, rope_parameters=rope("dynamic", 5e3, factor=2.0)),
                                 dict(lengths=[12, 1, 40, 13])),
 
