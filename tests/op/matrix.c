@@ -80,7 +80,7 @@ static expected expect(const op_case *c, hone_pass pass, hone_dtype dtype)
     hone_kernel_fn plain = ref.fn[c->op][pass][HONE_TARGET_REF][HONE_DTYPE_F32];
     expected       w = { .f32 = op_run(c, pass, plain, HONE_DTYPE_F32, dtype, NULL, false) };
 
-    w.exact = c->exact ? op_run(c, pass, plain, HONE_DTYPE_F32, dtype, NULL, false)
+    w.exact = c->exact ? op_run(c, pass, ref.fn[c->op][pass][HONE_TARGET_REF][dtype], dtype, dtype, NULL, false)
                        : op_run(c, pass, ref.fn[c->op][pass][HONE_TARGET_REF][HONE_DTYPE_F64], HONE_DTYPE_F64, dtype, NULL, false);
     return w;
 }
