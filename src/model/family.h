@@ -24,7 +24,7 @@ typedef struct hone_family {
 } hone_family;
 
 /* Families that others are, and something more. */
-extern const hone_family hone_family_glm, hone_family_mistral;
+extern const hone_family hone_family_glm, hone_family_llama, hone_family_mistral;
 
 /* NULL with E_UNSUPPORTED raised (and what there is named) for an unknown type. */
 const hone_family *hone_family_find(const char *model_type);
