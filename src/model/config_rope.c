@@ -259,7 +259,8 @@ void hone_config_rope(hone_config *c, hone_rope_spec *out, int64_t dim, int64_t 
 {
     reader r = { .c = c, .dict = settings(c) };
     double theta = hone_config_number(c, "rope_theta", def->theta > 0 ? def->theta : 10000);
-    double partial = hone_config_number(c, "partial_rotary_factor", def->partial > 0 ? def->partial : 1);
+    bool   whole = json_is_null(json_object_get(c->root, "partial_rotary_factor"));   /* no default takes the place of a null */
+    double partial = hone_config_number(c, "partial_rotary_factor", def->partial > 0 && !whole ? def->partial : 1);
 
     r.original = (double)hone_config_int(c, "original_max_position_embeddings", def->original, 0, INT32_MAX);
     read_settings(&r, out, dim, max_positions, theta, partial, def);

@@ -28,6 +28,29 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING  # noqa: 
 FAMILIES = """apertus arcee cohere cohere2 ernie4_5 exaone4 gemma gemma2 gemma3_text glm glm4 gpt2 gpt_neox granite helium
 hunyuan_v1_dense llama ministral mistral nanochat olmo olmo2 olmo3 phi phi3 qwen2 qwen3 seed_oss smollm3 stablelm starcoder2""".split()
 NEEDED = {"ministral": {"head_dim": 128}, "hunyuan_v1_dense": {"head_dim": 128}}      # without it no model can be built
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024}
+ODD = [     # what is easily read otherwise
+    {"model_type": "apertus", "original_max_position_embeddings": 4096},
+    {"model_type": "apertus", "rope_theta": 10000.0},
+    {"model_type": "glm", "partial_rotary_factor": None},
+    {"model_type": "llama", "num_key_value_heads": None, "head_dim": None, "rope_scaling": {}, "rope_parameters": None},
+    {"model_type": "llama", "original_max_position_embeddings": 512, "rope_scaling": YARN},
+    {"model_type": "llama", "rope_theta": 5000.0, "rope_parameters": {"type": "yarn", "rope_theta": 20000.0, **YARN, "truncate": False}},
+    {"model_type": "olmo3", "rope_theta": 10000.0, "rope_scaling": YARN},
+    {"model_type": "olmo3", "rope_parameters": {"full_attention": {**YARN, "truncate": False}, "sliding_attention": None}},
+    {"model_type": "gemma3_text", "sliding_window_pattern": 3, "rope_theta": 5e5, "rope_local_base_freq": 2e4},
+    {"model_type": "gemma3_text", "_sliding_window_pattern": 3},
+    {"model_type": "gemma2", "attn_logit_softcapping": None, "final_logit_softcapping": None},
+    {"model_type": "qwen2", "use_sliding_window": True, "max_window_layers": 5},
+    {"model_type": "qwen2", "use_sliding_window": True, "sliding_window": None},
+    {"model_type": "smollm3", "use_sliding_window": True, "sliding_window": 512, "no_rope_layer_interval": 3},
+    {"model_type": "cohere2", "sliding_window_pattern": 2, "head_dim": 64},
+    {"model_type": "ministral", "head_dim": 128, "sliding_window": None},
+    {"model_type": "gemma", "hidden_act": "gelu"},
+    {"model_type": "ernie4_5", "attention_dropout": 0.5},
+    {"model_type": "gpt2", "scale_attn_by_inverse_layer_idx": True},
+    {"model_type": "nanochat", "final_logit_softcapping": None},
+]
 ALL_SLIDE = {"mistral", "phi3", "starcoder2"}
 BY_TYPE = {"ministral", "qwen2", "qwen3", "gemma2", "gemma3_text", "cohere2", "exaone4", "olmo3", "smollm3"}
 PROBE = torch.tensor([-1.7, -0.4, 0.3, 2.1])
@@ -253,12 +276,11 @@ def main():
         if path.stem != "expected":
             print(path.name)
             lines.append(f"{json.dumps(path.stem)}: {json.dumps(describe(json.loads(path.read_text())))}")
-    defaults = []
-    for family in FAMILIES:
-        print("defaults of", family)
-        config = {"model_type": family, **NEEDED.get(family, {})}
-        defaults.append(json.dumps({"config": config, "expected": describe(config)}))
-    text = '{"files": {\n%s\n}, "defaults": [\n%s\n]}\n' % (",\n".join(lines), ",\n".join(defaults))
+    short = []
+    for config in [{"model_type": family, **NEEDED.get(family, {})} for family in FAMILIES] + ODD:
+        print(config)
+        short.append(json.dumps({"config": config, "expected": describe(config)}))
+    text = '{"files": {\n%s\n}, "short": [\n%s\n]}\n' % (",\n".join(lines), ",\n".join(short))
     (folder / "expected.json").write_text(text)
 
 

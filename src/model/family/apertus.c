@@ -14,7 +14,7 @@ static void read(hone_config *c, hone_decoder_config *d)
         d->rope[0].type = HONE_ROPE_LLAMA3;     /* what the config class takes */
         d->rope[0].base = 12000000;
         d->rope[0].factor = 8;
-        d->rope[0].original_max_positions = 8192;
+        d->rope[0].original_max_positions = (double)hone_config_int(c, "original_max_position_embeddings", 8192, 1, INT32_MAX);
         d->rope[0].low_freq_factor = 1;
         d->rope[0].high_freq_factor = 4;
     }
