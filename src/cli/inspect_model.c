@@ -1,106 +1,206 @@
-/* hone inspect model DIR: the module tree, parameters, dtypes, ties, and the memory that training takes. No weight is read. */
+/* hone inspect model DIR: the module tree, what each layer computes, the plan, and the memory that training takes. No weight is read. */
+#include "cli/inspect_model.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
-#include "base/utf8.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "model/load.h"
 #include "runtime/ctx.h"
 
-static const char *file_dtype(const hone_loaded *l, const hone_param *p)
+enum { CUTOFF_LEN = 2048 };
+
+const char *hone_view_file_dtype(const hone_model_view *v, const hone_param *p)
 {
+    const hone_loaded *l = v->loaded;
+
     for (size_t i = 0; i < hone_model_dir_len(l->dir); i++)
         if (l->bound[i].param == p)
             return hone_dtype_file_name(hone_model_dir_at(l->dir, i)->dtype);
     return "?";
 }
 
-static int64_t numel(const hone_module *m)
+int64_t hone_view_numel(const hone_module *m)
 {
     int64_t n = 0;
 
     for (size_t i = 0; i < m->params.len; i++)
         n += hone_param_numel(m->params.data[i]);
     for (size_t i = 0; i < m->children.len; i++)
-        n += numel(m->children.data[i]);
+        n += hone_view_numel(m->children.data[i]);
     return n;
 }
 
-/* Whether two modules hold the same things under the same names. */
-static bool alike(const hone_module *a, const hone_module *b)
+void hone_view_treatment(hone_str *out, const hone_model_view *v, const hone_module *m)
 {
+    static const hone_treatment kinds[] = { HONE_TREAT_UNIT, HONE_TREAT_RECOMPUTE, HONE_TREAT_COLWISE };
+    bool                        any = false;
+
+    for (size_t i = 0; i < HONE_COUNTOF(kinds); i++) {
+        const hone_plan_row *row = hone_plan_find(&v->loaded->model->plan, m->name, kinds[i]);
+
+        if (!row || !hone_plan_match(row->pattern, m->name))
+            continue;
+        if (any)
+            hone_str_puts(out, "; ");
+        hone_plan_describe(out, row);
+        any = true;
+    }
+}
+
+hone_status hone_view_splits(hone_vec_i64 *list, const hone_model_view *v)
+{
+    const hone_plan *plan = &v->loaded->model->plan;
+    int64_t          most = INT64_MAX;
+
+    for (size_t i = 0; i < plan->rows.len; i++)     /* no rank without a query head, a column or a token */
+        for (int k = 0; k < plan->rows.data[i].parts; k++)
+            if (!plan->rows.data[i].part[k].shared)
+                most = HONE_MIN(most, plan->rows.data[i].part[k].pieces);
+    for (int64_t ranks = 1; ranks <= most; ranks++) {
+        bool can = true;
+
+        for (size_t i = 0; i < plan->rows.len && can; i++)
+            can = hone_plan_can_cut(&plan->rows.data[i], ranks);
+        if (can)
+            HONE_TRY(HONE_VEC_PUSH(list, ranks));
+    }
+    return HONE_OK;
+}
+
+/* Whether two modules hold the same things under the same names, in files of the same dtypes. */
+static bool alike(const hone_model_view *v, const hone_module *a, const hone_module *b)
+{
+    size_t la = strlen(a->parent->name), lb = strlen(b->parent->name);
+
     if (strcmp(a->kind, b->kind) != 0 || a->children.len != b->children.len || a->params.len != b->params.len)
+        return false;
+    if (strcmp(a->kind, "block") != 0 && strcmp(a->name + la, b->name + lb) != 0)
         return false;
     for (size_t i = 0; i < a->params.len; i++) {
         const hone_param *p = a->params.data[i], *q = b->params.data[i];
 
-        if (p->ndim != q->ndim || memcmp(p->dims, q->dims, sizeof p->dims) != 0)
+        if (strcmp(strrchr(p->name, '.'), strrchr(q->name, '.')) != 0 || p->ndim != q->ndim || memcmp(p->dims, q->dims, sizeof p->dims) != 0
+            || strcmp(hone_view_file_dtype(v, p), hone_view_file_dtype(v, q)) != 0)
             return false;
     }
     for (size_t i = 0; i < a->children.len; i++)
-        if (!alike(a->children.data[i], b->children.data[i]))
+        if (!alike(v, a->children.data[i], b->children.data[i]))
             return false;
     return true;
 }
 
-/* A name that comes from outside, between two texts. */
-static void print_clean(const char *before, const char *name, const char *after)
+/* Put block i with its like, or begin a kind. `text` is taken over. */
+static hone_status sort_block(hone_model_view *v, const hone_module *block, int i, char *text)
 {
-    fputs(before, stdout);
-    hone_utf8_print_clean(stdout, name, strlen(name));
-    fputs(after, stdout);
-}
+    hone_block_kind kind = { .first = block, .text = text, .new_modules = true };
 
-/* A count of parameters, short. */
-static const char *short_count(char buf[32], int64_t n)
-{
-    if (n < 10000)
-        snprintf(buf, 32, "%lld", (long long)n);
-    else if (n < 1000000)
-        snprintf(buf, 32, "%.1f K", (double)n / 1e3);
-    else
-        snprintf(buf, 32, "%.1f M", (double)n / 1e6);
-    return buf;
-}
+    for (size_t k = 0; k < v->kinds.len; k++) {
+        hone_block_kind *have = &v->kinds.data[k];
 
-static void print_param(const hone_loaded *l, const hone_param *p, int depth)
-{
-    const char *dot = strrchr(p->name, '.');
-    hone_str    shape = HONE_STR_INIT;
-
-    for (int i = 0; i < p->ndim; i++)
-        hone_str_printf(&shape, "%s%lld", i ? ", " : "", (long long)p->dims[i]);
-    printf("%*s%s [%s] %s%s\n", 2 * depth, "", dot ? dot + 1 : p->name, hone_str_c(&shape), file_dtype(l, p),
-           p == l->model->head && l->model->tied ? "  (also the head)" : "");
-    hone_str_deinit(&shape);
-}
-
-static void print_tree(const hone_loaded *l, const hone_module *m, int depth)
-{
-    const hone_module *parent = m->parent;
-    const char        *local = parent && *parent->name ? m->name + strlen(parent->name) + 1 : m->name;
-    char               count[32];
-
-    printf("%*s%s  %s, %s\n", 2 * depth, "", *local ? local : l->model->family, m->kind, short_count(count, numel(m)));
-    for (size_t i = 0; i < m->params.len; i++)
-        print_param(l, m->params.data[i], depth + 1);
-    for (size_t i = 0; i < m->children.len; i++) {
-        size_t last = i;
-
-        print_tree(l, m->children.data[i], depth + 1);
-        if (strcmp(m->children.data[i]->kind, "block") != 0)
+        if (!alike(v, have->first, block))
             continue;
-        while (last + 1 < m->children.len && alike(m->children.data[i], m->children.data[last + 1]))
-            last++;
-        if (last > i)
-            printf("%*s… %s to %s: the same again\n", 2 * (depth + 1), "", m->children.data[i + 1]->name + strlen(m->name) + 1,
-                   m->children.data[last]->name + strlen(m->name) + 1);
-        i = last;
+        kind.new_modules = false;
+        if (strcmp(have->text, text) == 0) {
+            hone_free(text);
+            return HONE_VEC_PUSH(&have->blocks, i);
+        }
     }
+    if (HONE_VEC_PUSH(&v->kinds, kind) != HONE_OK) {
+        hone_free(text);
+        return HONE_E_NOMEM;
+    }
+    return HONE_VEC_PUSH(&v->kinds.data[v->kinds.len - 1].blocks, i);
+}
+
+static hone_status sort_blocks(hone_model_view *v, const hone_module *m, int *next)
+{
+    const hone_model *model = v->loaded->model;
+
+    for (size_t i = 0; i < m->children.len; i++) {
+        const hone_module *child = m->children.data[i];
+        hone_str           text = HONE_STR_INIT;
+        char              *taken;
+
+        if (strcmp(child->kind, "block") != 0) {
+            HONE_TRY(sort_blocks(v, child, next));
+            continue;
+        }
+        model->ops->describe_block(&text, model, *next);
+        taken = hone_str_take(&text);
+        if (!taken)
+            return HONE_E_NOMEM;
+        HONE_TRY(sort_block(v, child, (*next)++, taken));
+    }
+    return HONE_OK;
+}
+
+static hone_status list_unread(hone_model_view *v)
+{
+    const hone_loaded *l = v->loaded;
+
+    for (size_t i = 0; i < hone_model_dir_len(l->dir); i++) {
+        hone_unread u = { .tensors = 1 };
+        size_t      k = 0;
+
+        if (l->bound[i].param)
+            continue;
+        u.pattern = hone_plan_pattern(hone_model_dir_at(l->dir, i)->name);
+        if (!u.pattern)
+            return HONE_E_NOMEM;
+        while (k < v->unread.len && strcmp(v->unread.data[k].pattern, u.pattern) != 0)
+            k++;
+        if (k < v->unread.len)
+            v->unread.data[k].tensors++;
+        if (k < v->unread.len || HONE_VEC_PUSH(&v->unread, u) != HONE_OK)
+            hone_free(u.pattern);
+        if (k == v->unread.len)
+            return HONE_E_NOMEM;
+    }
+    return HONE_OK;
+}
+
+static hone_status measure(hone_model_view *v)
+{
+    for (int i = 0; i < HONE_MEMORY_CASES; i++) {
+        v->cases[i] = (hone_memory_case){ i < 2 ? HONE_DTYPE_F32 : HONE_DTYPE_BF16, i % 2 == 0, v->samples, v->cutoff_len, (int)v->threads };
+        HONE_TRY(hone_memory_measure(&v->memory[i], v->path, &v->cases[i]));
+    }
+    return HONE_OK;
+}
+
+static hone_status parse(hone_model_view *v, const char **name, bool *json, int argc, char **argv)
+{
+    static const char usage[] = "hone inspect model DIR [--cutoff_len N] [--per_device_train_batch_size N] [--threads N] [--json]";
+    const hone_arg    args[] = {
+        { "cutoff_len", HONE_ARG_INT, &v->cutoff_len, "tokens of a sample for the memory of training; 2048, or as many as there are positions" },
+        { "per_device_train_batch_size", HONE_ARG_INT, &v->samples, "samples at once; 1" },
+        { "threads", HONE_ARG_INT, &v->threads, "threads that train; 0 = all processors" },
+        { "json", HONE_ARG_FLAG, json, "the same for other programs" },
+    };
+
+    v->samples = 1;
+    HONE_TRY(hone_args_parse(args, HONE_COUNTOF(args), name, 1, usage, argc, argv));
+    HONE_CHECK(*name, HONE_E_USAGE, "hone inspect model needs a model directory");
+    HONE_CHECK(v->cutoff_len >= 0 && v->samples >= 1 && v->threads >= 0, HONE_E_USAGE,
+               "--cutoff_len and --per_device_train_batch_size are at least 1, --threads at least 0");
+    HONE_CHECK(v->cutoff_len <= INT32_MAX / v->samples, HONE_E_USAGE, "--cutoff_len times --per_device_train_batch_size must be less than 2³¹ tokens");
+    return HONE_OK;
+}
+
+static void deinit(hone_model_view *v)
+{
+    for (size_t i = 0; i < v->kinds.len; i++) {
+        hone_free(v->kinds.data[i].text);
+        HONE_VEC_DEINIT(&v->kinds.data[i].blocks);
+    }
+    for (size_t i = 0; i < v->unread.len; i++)
+        hone_free(v->unread.data[i].pattern);
+    HONE_VEC_DEINIT(&v->kinds);
+    HONE_VEC_DEINIT(&v->unread);
+    hone_loaded_destroy(&v->loaded);
+    hone_free(v->path);
 }
 
 hone_status hone_inspect_model(int argc, char **argv)
@@ -108,30 +208,25 @@ hone_status hone_inspect_model(int argc, char **argv)
     hone_status      st = HONE_OK;
     hone_ctx_options options = { .threads = 1, .meta = true };
     hone_ctx        *ctx = NULL;
-    hone_loaded     *l = NULL;
+    hone_model_view  v = { 0 };
     const char      *name = NULL;
-    char            *path = NULL;
-    double           n;
+    bool             json = false;
+    int              next = 0;
+    int64_t          most;
 
-    HONE_TRY(hone_args_parse(NULL, 0, &name, 1, "hone inspect model DIR", argc, argv));
-    HONE_CHECK(name, HONE_E_USAGE, "hone inspect model needs a model directory");
-    HONE_GO(hone_model_dir_locate(&path, name, NULL));
+    HONE_TRY(parse(&v, &name, &json, argc, argv));
+    HONE_GO(hone_model_dir_locate(&v.path, name, NULL));
     HONE_GO(hone_ctx_create(&ctx, &options));
-    HONE_GO(hone_model_load(&l, ctx, path, &(hone_load_options){ HONE_DTYPE_F32, HONE_PARAMS_FROZEN, -1 }));
-    print_clean("", path, "\n");
-    print_tree(l, l->model->root, 0);
-    n = (double)hone_params_numel(l->model->params);
-    printf("\n%.0f parameters in %zu tensors, %zu file%s; head %s\n", n, hone_model_dir_len(l->dir),
-           hone_model_dir_shards(l->dir), hone_model_dir_shards(l->dir) == 1 ? "" : "s",
-           l->model->tied ? "tied to the embedding" : "of its own");
-    for (size_t i = 0; i < hone_model_dir_len(l->dir); i++)
-        if (!l->bound[i].param)
-            print_clean("unread: ", hone_model_dir_at(l->dir, i)->name, " (kept as it is on export)\n");
-    printf("memory to train all weights, before activations: f32 %.2f GB (16 bytes a parameter), bf16 %.2f GB (18)\n",
-           16 * n / 1e9, 18 * n / 1e9);
+    HONE_GO(hone_model_load(&v.loaded, ctx, v.path, &(hone_load_options){ HONE_DTYPE_F32, HONE_PARAMS_FROZEN, -1 }));
+    most = v.loaded->model->max_positions;
+    if (v.cutoff_len == 0)
+        v.cutoff_len = most > 0 ? HONE_MIN(most, CUTOFF_LEN) : CUTOFF_LEN;
+    HONE_GO(sort_blocks(&v, v.loaded->model->root, &next));
+    HONE_GO(list_unread(&v));
+    HONE_GO(measure(&v));
+    HONE_GO(json ? hone_view_print_json(&v) : hone_view_print_text(&v));
 out:
-    hone_loaded_destroy(&l);
+    deinit(&v);
     hone_ctx_destroy(&ctx);
-    hone_free(path);
     return st;
 }

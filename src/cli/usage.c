@@ -49,14 +49,16 @@ static const struct { const char *verb, *text; } usages[] = {
       "IN holds tokens.<k> (int32 [T], k from 0, each a sample of its own) and optionally labels.<k> (int32 [T], -100 = none).\n"
       "OUT gets logits.<k> [T, V], loss, and with --grads grad.<name> of each parameter. Dropout is off.\n" },
     { "inspect",
-      "usage: hone inspect model DIR\n"
+      "usage: hone inspect model DIR [--cutoff_len N] [--per_device_train_batch_size N] [--threads N] [--json]\n"
       "       hone inspect data CONFIG.yaml [--key value ...]\n"
       "       hone inspect tokens DIR [FILE|-] [--no-special] [--whole] [--json]\n"
       "       hone inspect render DIR [FILE.jsonl|-] [--template NAME|FILE.jinja] [--generation-prompt] [--marked]\n" },
     { "inspect model",
-      "usage: hone inspect model DIR\n"
+      "usage: hone inspect model DIR [--cutoff_len N] [--per_device_train_batch_size N] [--threads N] [--json]\n"
       "\n"
-      "The module tree with every parameter's name, shape and dtype, and what the config asks for.\n" },
+      "The module tree with every parameter's name, shape, dtype and ties; what each block computes; how the model may be divided\n"
+      "(the plan); and the memory that training takes, in f32 and bf16, with and without recompute, for samples of --cutoff_len\n"
+      "tokens (2048), --per_device_train_batch_size (1) at once, on --threads (0: all). No weight is read: models of any size do.\n" },
     { "inspect data",
       "usage: hone inspect data CONFIG.yaml [--key value | key=value ...] [--samples N] [--color | --no-color]\n"
       "                         [--json | --html FILE]\n"

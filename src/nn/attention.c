@@ -4,10 +4,60 @@
 
 static const char *name_or(const char *name, const char *usual) { return name ? name : usual; }
 
-static void build_qk_norm(hone_builder *b, hone_norm *out, const char *name, const hone_attention_config *c, int64_t heads)
-{
-    bool whole = c->qk_norm == HONE_QK_NORM_WHOLE;
+static hone_plan_part query_heads(const hone_attention_config *c) { return (hone_plan_part){ c->heads, c->head_dim, false }; }
 
+static hone_plan_part kv_heads(const hone_attention_config *c)
+{
+    return (hone_plan_part){ c->kv_heads, c->head_dim, c->kv_heads < c->heads };
+}
+
+/* A projection is cut between heads. A norm over all heads at once reads whole rows, so they are gathered for it, and every rank
+ * computes all of the attention. */
+static void treat(hone_builder *b, const char *name, hone_treatment treatment, const hone_attention_config *c, int parts,
+                  const hone_plan_part *part)
+{
+    hone_plan_row row = { .treatment = treatment, .parts = parts, .transposed = c->conv1d, .whole = c->qk_norm == HONE_QK_NORM_WHOLE };
+
+    for (int i = 0; i < parts; i++)
+        row.part[i] = part[i];
+    hone_build_treat(b, name, &row);
+}
+
+static void treat_projections(hone_builder *b, const hone_attention_config *c)
+{
+    const hone_plan_part q = query_heads(c), kv = kv_heads(c), all[3] = { q, kv, kv }, each = { c->heads, 3 * c->head_dim, false };
+
+    if (c->qkv == HONE_QKV_SPLIT) {
+        treat(b, name_or(c->q, "q_proj"), HONE_TREAT_COLWISE, c, 1, &q);
+        treat(b, name_or(c->k, "k_proj"), HONE_TREAT_COLWISE, c, 1, &kv);
+        treat(b, name_or(c->v, "v_proj"), HONE_TREAT_COLWISE, c, 1, &kv);
+    } else if (c->qkv == HONE_QKV_FUSED) {
+        treat(b, name_or(c->q, "qkv_proj"), HONE_TREAT_COLWISE, c, 3, all);
+    } else {
+        treat(b, name_or(c->q, "qkv_proj"), HONE_TREAT_COLWISE, c, 1, &each);
+    }
+    treat(b, name_or(c->o, "o_proj"), HONE_TREAT_ROWWISE, c, 1, &q);
+}
+
+/* A norm of single heads goes with them; one weight for all heads is whole on every rank. */
+static void treat_qk_norm(hone_builder *b, const char *name, const hone_attention_config *c, hone_plan_part heads)
+{
+    hone_plan_row row = { .treatment = HONE_TREAT_REPLICATE, .replica = HONE_REPLICA_PART };
+
+    if (c->qk_norm == HONE_QK_NORM_WHOLE)
+        row.replica = HONE_REPLICA_SAME;
+    if (c->qk_norm == HONE_QK_NORM_EACH_HEAD)
+        row = (hone_plan_row){ .treatment = HONE_TREAT_COLWISE, .parts = 1, .part = { { heads.pieces, 1, heads.shared } } };
+    if (c->qk_norm != HONE_QK_NORM_NONE && !c->norm.plain)
+        hone_build_treat(b, name, &row);
+}
+
+static void build_qk_norm(hone_builder *b, hone_norm *out, const char *name, const hone_attention_config *c, hone_plan_part part)
+{
+    bool    whole = c->qk_norm == HONE_QK_NORM_WHOLE;
+    int64_t heads = part.pieces;
+
+    treat_qk_norm(b, name, c, part);
     hone_build_norm(b, out, c->qk_norm == HONE_QK_NORM_NONE ? NULL : name, c->qk_norm == HONE_QK_NORM_EACH_HEAD ? heads : 0,
                     whole ? heads * c->head_dim : c->head_dim, &c->norm);
 }
@@ -26,8 +76,9 @@ void hone_build_self_attention(hone_builder *b, hone_self_attention *out, const 
         hone_build_linear(b, &out->q, name_or(c->q, "qkv_proj"), c->hidden, q + 2 * kv, c->qkv_bias, c->conv1d);
     }
     hone_build_linear(b, &out->o, name_or(c->o, "o_proj"), q, c->hidden, c->out_bias, c->conv1d);
-    build_qk_norm(b, &out->q_norm, name_or(c->q_norm, "q_norm"), c, c->heads);
-    build_qk_norm(b, &out->k_norm, name_or(c->k_norm, "k_norm"), c, c->kv_heads);
+    treat_projections(b, c);
+    build_qk_norm(b, &out->q_norm, name_or(c->q_norm, "q_norm"), c, query_heads(c));
+    build_qk_norm(b, &out->k_norm, name_or(c->k_norm, "k_norm"), c, kv_heads(c));
     hone_build_leave(b);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "nn/describe.h"
 
 typedef struct decoder_block {
     hone_norm           attention_in, attention_out, mlp_in, mlp_out;
@@ -79,7 +80,86 @@ static hone_tensor *final(hone_ctx *ctx, const hone_model *m, hone_tensor *h)
     return hone_norm_forward(ctx, &((const decoder *)m->state)->norm, h);
 }
 
-static const hone_model_ops decoder_ops = { embed, block, final };
+static void describe_norms(hone_str *out, const decoder_block *b)
+{
+    const hone_norm         *norms[] = { &b->attention_in, &b->attention_out, &b->mlp_in, &b->mlp_out };
+    static const char *const places[] = { "before attention", "behind attention", "before mlp", "behind mlp" };
+    bool                     any = false;
+
+    for (size_t i = 0; i < HONE_COUNTOF(norms); i++) {
+        if (norms[i]->dim == 0)
+            continue;
+        if (!any)
+            hone_describe_norm(out, &norms[i]->spec);
+        hone_str_printf(out, "%s%s", any ? ", " : " ", places[i]);
+        any = true;
+    }
+}
+
+static void describe_dropout(hone_str *out, const char *what, float p)
+{
+    if (p > 0)
+        hone_str_printf(out, "; %s dropout %g", what, (double)p);
+}
+
+static void describe_block(hone_str *out, const hone_model *m, int i)
+{
+    const decoder       *d = m->state;
+    const decoder_block *b = &d->blocks[i];
+
+    hone_describe_attention(out, &b->attention.config);
+    hone_str_puts(out, d->parallel ? "; beside it " : "; then ");
+    hone_describe_mlp(out, &b->mlp.config);
+    hone_str_puts(out, "; ");
+    describe_norms(out, b);
+    if (d->residual_scale != 1)
+        hone_str_printf(out, "; added x %g", d->residual_scale);
+    describe_dropout(out, "attention output", d->attention_out_dropout);
+    describe_dropout(out, "mlp output", d->mlp_out_dropout);
+}
+
+static void describe(hone_str *out, const hone_model *m)
+{
+    const decoder *d = m->state;
+
+    hone_str_printf(out, "%lld tokens in, hidden size %lld", (long long)m->vocab, (long long)m->hidden);
+    if (d->positions)
+        hone_str_printf(out, ", %lld learned positions", (long long)m->max_positions);
+    if (d->embed_scale != 1)
+        hone_str_printf(out, ", embeddings x %.6g", d->embed_scale);
+    if (d->embed_norm.dim > 0)
+        hone_str_puts(out, ", embeddings normed");
+    describe_dropout(out, "embedding", d->embed_dropout);
+    hone_str_puts(out, "; ");
+    hone_describe_norm(out, &d->norm.spec);
+    hone_str_printf(out, " at the end, eps %g everywhere; head %s", d->norm.spec.eps, m->tied ? "tied to the embedding" : "of its own");
+    if (m->head_bias)
+        hone_str_puts(out, ", with a bias");
+    if (m->logit_scale != 0 && m->logit_scale != 1)
+        hone_str_printf(out, ", logits x %.6g", m->logit_scale);
+    if (m->logit_softcap > 0)
+        hone_str_printf(out, ", logits capped at %g", m->logit_softcap);
+}
+
+static const hone_model_ops decoder_ops = { embed, block, final, describe_block, describe };
+
+/* A norm on the residual stream. */
+static void build_norm(hone_builder *b, hone_norm *out, const char *name, const hone_decoder_config *c)
+{
+    hone_build_norm(b, out, name, 0, c->hidden, &c->norm);
+    if (name && !c->norm.plain)
+        hone_build_treat(b, name, &(hone_plan_row){ .treatment = HONE_TREAT_REPLICATE, .replica = HONE_REPLICA_STREAM });
+}
+
+static void treat_unit(hone_builder *b, const char *name, const char *unit)
+{
+    hone_build_treat(b, name, &(hone_plan_row){ .treatment = HONE_TREAT_UNIT, .unit = unit });
+}
+
+static void treat_vocabulary(hone_builder *b, const char *name, int64_t rows)
+{
+    hone_build_treat(b, name, &(hone_plan_row){ .treatment = HONE_TREAT_VOCAB, .parts = 1, .part = { { rows, 1, false } } });
+}
 
 static void build_block(hone_builder *b, decoder *d, const hone_decoder_config *c, int i)
 {
@@ -100,12 +180,14 @@ static void build_block(hone_builder *b, decoder *d, const hone_decoder_config *
     hone_build_unit(b, name);
     snprintf(name, sizeof name, "%s.%d", names->layers, i);
     hone_build_enter(b, name, "block");
-    hone_build_norm(b, &block->attention_in, names->attention_in, 0, c->hidden, &c->norm);
+    treat_unit(b, NULL, NULL);
+    hone_build_treat(b, NULL, &(hone_plan_row){ .treatment = HONE_TREAT_RECOMPUTE });
+    build_norm(b, &block->attention_in, names->attention_in, c);
     hone_build_self_attention(b, &block->attention, names->attention, &attention);
-    hone_build_norm(b, &block->attention_out, names->attention_out, 0, c->hidden, &c->norm);
-    hone_build_norm(b, &block->mlp_in, names->mlp_in, 0, c->hidden, &c->norm);
+    build_norm(b, &block->attention_out, names->attention_out, c);
+    build_norm(b, &block->mlp_in, names->mlp_in, c);
     hone_build_mlp(b, &block->mlp, names->mlp, &c->mlp);
-    hone_build_norm(b, &block->mlp_out, names->mlp_out, 0, c->hidden, &c->norm);
+    build_norm(b, &block->mlp_out, names->mlp_out, c);
     hone_build_leave(b);
 }
 
@@ -119,6 +201,10 @@ static void build_head(hone_model *m, hone_builder *b, const decoder *d, const h
         hone_build_enter(b, c->names.head, "linear");
         head.bias = hone_build_param(b, "bias", 1, &c->vocab, false);
         hone_build_leave(b);
+    }
+    if (!c->tied || c->head_bias) {
+        treat_unit(b, c->names.head, "final");
+        treat_vocabulary(b, c->names.head, c->vocab);
     }
     m->head_name = c->names.head;
     m->head = head.weight;
@@ -178,17 +264,24 @@ hone_status hone_decoder_build(hone_model *m, hone_builder *b, const hone_decode
     m->vocab = c->vocab;
     m->hidden = c->hidden;
     m->tied = c->tied;
+    b->plan = &m->plan;
     m->rated_positions = names->positions ? 0 : c->positions;
     m->max_positions = names->positions ? c->positions : 0;
     hone_build_unit(b, "embedding");
     hone_build_enter(b, names->root, "decoder");
     d->embedding = hone_build_embedding(b, names->embedding, c->vocab, c->hidden);
-    if (names->positions)
+    treat_unit(b, names->embedding, "embedding");
+    treat_vocabulary(b, names->embedding, c->vocab);
+    if (names->positions) {
         d->positions = hone_build_embedding(b, names->positions, c->positions, c->hidden);
+        treat_unit(b, names->positions, "embedding");
+        hone_build_treat(b, names->positions, &(hone_plan_row){ .treatment = HONE_TREAT_REPLICATE, .replica = HONE_REPLICA_STREAM });
+    }
     for (int i = 0; i < m->blocks; i++)
         build_block(b, d, c, i);
     hone_build_unit(b, "final");
-    hone_build_norm(b, &d->norm, names->norm, 0, c->hidden, &c->norm);
+    build_norm(b, &d->norm, names->norm, c);
+    treat_unit(b, names->norm, "final");
     hone_build_leave(b);
     build_head(m, b, d, c);
     return b->status;

@@ -4,6 +4,7 @@
 #ifndef HONE_NN_MODEL_H
 #define HONE_NN_MODEL_H
 
+#include "base/str.h"
 #include "nn/batch.h"
 #include "nn/module.h"
 
@@ -14,6 +15,9 @@ typedef struct hone_model_ops {
     hone_tensor *(*embed)(hone_ctx *ctx, const hone_model *m, hone_batch *batch);                           /* -> [T, hidden] */
     hone_tensor *(*block)(hone_ctx *ctx, const hone_model *m, int i, hone_tensor *h, hone_batch *batch);    /* -> [T, hidden] */
     hone_tensor *(*final)(hone_ctx *ctx, const hone_model *m, hone_tensor *h);                              /* -> [T, hidden] */
+    /* In words, appended to `out`: what block i computes, and what the model does around its blocks. */
+    void (*describe_block)(hone_str *out, const hone_model *m, int i);
+    void (*describe)(hone_str *out, const hone_model *m);
 } hone_model_ops;
 
 struct hone_model {
@@ -22,6 +26,7 @@ struct hone_model {
     const hone_model_ops *ops;
     hone_params          *params;       /* owned */
     hone_module          *root;         /* owned */
+    hone_plan             plan;         /* the default one */
     void                 *state;        /* the family's own modules, owned (plain memory) */
     int                   blocks;
     int64_t               vocab, hidden;

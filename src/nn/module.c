@@ -59,6 +59,17 @@ void hone_build_unit(hone_builder *b, const char *name)
         b->status = hone_params_unit(b->params, name);
 }
 
+void hone_build_treat(hone_builder *b, const char *name, const hone_plan_row *row)
+{
+    char *full;
+
+    if (b->status != HONE_OK)
+        return;
+    full = hone_asprintf("%s%s%s", b->at->name, name && *b->at->name ? "." : "", name ? name : "");
+    b->status = full ? hone_plan_declare(b->plan, full, row) : HONE_E_NOMEM;
+    hone_free(full);
+}
+
 hone_param *hone_build_param(hone_builder *b, const char *name, int ndim, const int64_t *dims, bool decay)
 {
     hone_param *p = NULL;

@@ -7,6 +7,7 @@
 #define HONE_NN_MODULE_H
 
 #include "nn/param.h"
+#include "nn/plan.h"
 
 typedef struct hone_module {
     char       *name;               /* full dotted name; "" for the root */
@@ -18,6 +19,7 @@ typedef struct hone_module {
 
 typedef struct hone_builder {
     hone_params *params;
+    hone_plan   *plan;
     hone_module *at;                /* the module being described */
     hone_status  status;            /* sticky */
 } hone_builder;
@@ -30,6 +32,8 @@ void hone_build_enter(hone_builder *b, const char *name, const char *kind);
 void hone_build_leave(hone_builder *b);
 /* A unit of parameters starts here. */
 void hone_build_unit(hone_builder *b, const char *name);
+/* How the child `name` is treated (NULL: the module itself): a row of the plan. */
+void hone_build_treat(hone_builder *b, const char *name, const hone_plan_row *row);
 /* A parameter of the current module. A "*" in its name is a number: the parameter is a stack, along its first dimension, of the
  * tensors that the checkpoint has under the names with 0, 1, … in that place. */
 hone_param *hone_build_param(hone_builder *b, const char *name, int ndim, const int64_t *dims, bool decay);

@@ -195,6 +195,15 @@ int64_t hone_param_numel(const hone_param *p)
     return n;
 }
 
+int64_t hone_unit_numel(const hone_unit *unit)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < unit->group.params.len; i++)
+        n += hone_param_numel(unit->group.params.data[i]);
+    return n;
+}
+
 int64_t hone_params_numel(const hone_params *params)
 {
     int64_t n = 0;

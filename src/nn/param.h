@@ -57,6 +57,7 @@ hone_status hone_params_allocate(hone_params *params) HONE_MUST_CHECK;
 hone_param *hone_params_find(const hone_params *params, const char *name);
 int64_t     hone_param_numel(const hone_param *p);
 int64_t     hone_params_numel(const hone_params *params);
+int64_t     hone_unit_numel(const hone_unit *unit);     /* without padding */
 /* Set a parameter's value (and master) from n elements of a floating dtype. */
 hone_status hone_param_load(hone_params *params, hone_param *p, const void *data, hone_dtype dtype) HONE_MUST_CHECK;
 /* The same for the n elements from `at` on. */

@@ -11,6 +11,7 @@ void hone_model_destroy(hone_model **model)
         return;
     hone_params_destroy(&m->params);
     hone_module_destroy(&m->root);
+    hone_plan_deinit(&m->plan);
     hone_free(m->state);
     hone_free(m);
     *model = NULL;

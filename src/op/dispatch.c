@@ -29,7 +29,7 @@ int hone_kernel_target(const hone_ctx *ctx, hone_op op, hone_pass pass, hone_dty
 
 hone_status hone_kernel_run(hone_ctx *ctx, hone_op op, hone_pass pass, hone_dtype dtype, const void *args, double flops)
 {
-    hone_kernel_env env = { ctx->pool, scratch, ctx };
+    hone_kernel_env env = { ctx->pool, scratch, ctx, ctx->target == HONE_TARGET_META };
     int             target = hone_kernel_target(ctx, op, pass, dtype);
     double          start;
 

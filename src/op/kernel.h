@@ -59,6 +59,7 @@ typedef struct hone_kernel_env {
      * kernel run. NULL (E_NOMEM raised) when memory is out. */
     void    *(*scratch)(void *arg, size_t bytes);
     void      *scratch_arg;
+    bool       sizes_only;          /* ask for scratch as for real work, then return: pointers lead to no data (meta) */
 } hone_kernel_env;
 
 typedef hone_status (*hone_kernel_fn)(const hone_kernel_env *env, const void *args);

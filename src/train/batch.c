@@ -1,6 +1,8 @@
 #include "train/batch.h"
 
+#include "autograd/tape.h"
 #include "base/mem.h"
+#include "op/scope.h"
 
 hone_status hone_batch_of_samples(hone_batch **out, hone_run *run, const hone_sample *samples, int64_t n, double weight)
 {
@@ -16,6 +18,27 @@ hone_status hone_batch_of_samples(hone_batch **out, hone_run *run, const hone_sa
     hone_free(views);
     for (int64_t t = 0; st == HONE_OK && t < (*out)->tokens; t++)
         (*out)->weights[t] = weight;
+    return st;
+}
+
+hone_status hone_batch_learn(hone_ctx *ctx, const hone_model *model, hone_batch *batch, const hone_trunk_options *trunk,
+                             double *sum)
+{
+    hone_status  st = HONE_OK;
+    hone_tape   *tape = NULL;
+    hone_tensor *nll;
+
+    HONE_GO(hone_tape_create(&tape));
+    hone_tape_attach(ctx, tape);
+    hone_scope_open(ctx);
+    nll = hone_trunk_nll(ctx, model, batch, trunk);
+    if (ctx->status == HONE_OK && hone_device_has_data(ctx->device))
+        *sum += hone_nll_sum(nll);
+    hone_scope_close(ctx, NULL, 0);
+    st = hone_tape_backward(ctx, tape, NULL, NULL);
+out:
+    hone_tape_attach(ctx, NULL);
+    hone_tape_destroy(&tape);
     return st;
 }
 

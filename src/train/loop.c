@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "autograd/tape.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "op/scope.h"
 #include "optim/adamw.h"
 #include "train/batch.h"
 #include "train/checkpoint.h"
@@ -19,23 +17,11 @@
 static hone_status micro_batch(hone_run *run, const hone_sample *samples, int64_t n, double weight, double *sum)
 {
     hone_trunk_options trunk = { .recompute = run->options->recompute == HONE_RECOMPUTE_LAYER };
-    hone_status        st = HONE_OK;
-    hone_batch        *batch = NULL;
-    hone_tape         *tape = NULL;
-    hone_tensor       *nll;
+    hone_batch        *batch;
+    hone_status        st;
 
-    HONE_GO(hone_batch_of_samples(&batch, run, samples, n, weight));
-    HONE_GO(hone_tape_create(&tape));
-    hone_tape_attach(run->ctx, tape);
-    hone_scope_open(run->ctx);
-    nll = hone_trunk_nll(run->ctx, run->loaded->model, batch, &trunk);
-    if (run->ctx->status == HONE_OK)
-        *sum += hone_nll_sum(nll);
-    hone_scope_close(run->ctx, NULL, 0);
-    st = hone_tape_backward(run->ctx, tape, NULL, NULL);
-out:
-    hone_tape_attach(run->ctx, NULL);
-    hone_tape_destroy(&tape);
+    HONE_TRY(hone_batch_of_samples(&batch, run, samples, n, weight));
+    st = hone_batch_learn(run->ctx, run->loaded->model, batch, &trunk, sum);
     hone_batch_destroy(&batch);
     return st;
 }

@@ -141,7 +141,7 @@ static void run_pass(const hone_kernel_table *t, hone_pass pass, const problem *
 {
     arena           a = { 0 };
     hone_pool      *pool = NULL;
-    hone_kernel_env env = { NULL, arena_scratch, &a };
+    hone_kernel_env env = { .scratch = arena_scratch, .scratch_arg = &a };
     hone_kernel_fn  fn = t->fn[HONE_OP_attention][pass][HONE_TARGET_CPU][p->s.bf16 ? HONE_DTYPE_BF16 : HONE_DTYPE_F32];
 
     if (threads > 1)
@@ -624,7 +624,7 @@ static void no_memory(const hone_kernel_table *t, const char *isa)
     hone_attention_args a = { .q = x, .k = x, .v = x, .out = x + 1, .lse = x + 2, .dout = x, .dq = x + 1, .dk = x + 2,
                               .dv = x + 3, .cu_q = cu, .cu_k = cu, .samples = 1, .heads = 1, .kv_heads = 1, .dim = 1,
                               .v_dim = 1, .scale = 1, .mask = { true, 0 } };
-    hone_kernel_env     env = { NULL, no_scratch, NULL };
+    hone_kernel_env     env = { .scratch = no_scratch };
 
     (void)isa;
     T_STATUS(t->fn[HONE_OP_attention][HONE_PASS_FWD][HONE_TARGET_CPU][HONE_DTYPE_F32](&env, &a), HONE_E_NOMEM);

@@ -102,7 +102,7 @@ static void data_free(data *d)
 static void run(const problem *p, data *d, hone_pool *pool)
 {
     arena            mem = { 0 };
-    hone_kernel_env  env = { pool, arena_scratch, &mem };
+    hone_kernel_env  env = { .pool = pool, .scratch = arena_scratch, .scratch_arg = &mem };
     hone_linear_args l = { .m = p->m, .n = p->n, .k = p->k, .w_is_kn = p->w_is_kn, .y_is_acc = p->y_is_acc,
                            .accumulate = p->accumulate };
 

@@ -184,7 +184,7 @@ op_result op_run(const op_case *c, hone_pass pass, hone_kernel_fn fn, hone_dtype
     unsigned char  *data[OP_MAX_BUFFERS], *before[OP_MAX_BUFFERS] = { NULL };
     op_case         copy = *c;
     scratch         s = { { NULL, NULL, 0 }, 0 };
-    hone_kernel_env env = { pool, take_scratch, &s };
+    hone_kernel_env env = { .pool = pool, .scratch = take_scratch, .scratch_arg = &s };
 
     assert_non_null(fn);
     lay_out(blocks, data, c, pass, dtype, aliased);

@@ -416,6 +416,8 @@ static hone_status bwd(const hone_kernel_env *env, const hone_attention_args *a,
     r->queue = env->scratch(env->scratch_arg, queue + delta + (size_t)threads * r->piece);
     if (!r->queue)
         return HONE_TRACE(HONE_E_NOMEM);
+    if (env->sizes_only)
+        return HONE_OK;
     r->delta = (float *)((char *)r->queue + queue);
     r->scratch = (char *)r->queue + queue + delta;
     hone_pool_run(env->pool, (tokens + DELTA_TOKENS - 1) / DELTA_TOKENS, bwd_run_delta, &b);

@@ -274,6 +274,8 @@ static hone_status fwd(const hone_kernel_env *env, const hone_attention_args *a,
     f.r.queue = env->scratch(env->scratch_arg, queue + (size_t)threads * f.r.piece);
     if (!f.r.queue)
         return HONE_TRACE(HONE_E_NOMEM);
+    if (env->sizes_only)
+        return HONE_OK;
     f.r.scratch = (char *)f.r.queue + queue;
     hone_pool_run(env->pool, queue_fill(&f.r, false) * f.parts, fwd_task, &f);
     return HONE_OK;

@@ -175,6 +175,8 @@ static hone_status run_product(product *p, const hone_kernel_env *env)
     p->scratch = env->scratch(env->scratch_arg, p->worker_bytes * (size_t)threads);
     if (!p->scratch)
         return HONE_TRACE(HONE_E_NOMEM);
+    if (env->sizes_only)
+        return HONE_OK;
     hone_pool_run(env->pool, p->blocks_m * p->blocks_n + sum_tasks, run_task, p);
     return HONE_OK;
 }
@@ -218,7 +220,7 @@ static hone_status backward_weight(const hone_mm_set *set, const hone_kernel_env
 
     if (l->m > 0)
         return run_product(&p, env);
-    if (!l->accumulate) {
+    if (!l->accumulate && !env->sizes_only) {
         memset(l->dw, 0, (size_t)(l->n * l->k) * sizeof(float));
         if (l->dbias)
             memset(l->dbias, 0, (size_t)l->n * sizeof(float));

@@ -1,4 +1,5 @@
 /* Kernels of the meta device: shapes and accounting happen around them, data there is none. */
+#include "base/status.h"
 #include "kernel/tables.h"
 
 static hone_status nothing(const hone_kernel_env *env, const void *args)
@@ -8,7 +9,14 @@ static hone_status nothing(const hone_kernel_env *env, const void *args)
     return HONE_OK;
 }
 
-/* What exists on meta is what the reference has: no kernel can be planned that cannot be run. */
+/* Those that work in memory of their own: on meta they ask for it and stop there (hone_kernel_env.sizes_only). */
+static const struct { hone_op op; hone_pass pass; } with_scratch[] = {
+    { HONE_OP_linear, HONE_PASS_FWD }, { HONE_OP_linear, HONE_PASS_BWD }, { HONE_OP_linear, HONE_PASS_BWD_WEIGHT },
+    { HONE_OP_attention, HONE_PASS_FWD }, { HONE_OP_attention, HONE_PASS_BWD }, { HONE_OP_rms_norm, HONE_PASS_BWD },
+    { HONE_OP_layer_norm, HONE_PASS_BWD }, { HONE_OP_xielu, HONE_PASS_BWD }, { HONE_OP_square_sum, HONE_PASS_FWD },
+};
+
+/* What exists on meta is what the reference has: no kernel can be planned that cannot be run. Filled after the other targets. */
 void hone_kernel_table_meta(hone_kernel_table *t)
 {
     hone_kernel_table ref = { 0 };
@@ -19,4 +27,11 @@ void hone_kernel_table_meta(hone_kernel_table *t)
             for (int dtype = 0; dtype < HONE_COMPUTE_DTYPES; dtype++)
                 if (ref.fn[op][pass][HONE_TARGET_REF][dtype])
                     hone_kernel_set(t, (hone_op)op, (hone_pass)pass, HONE_TARGET_META, (hone_dtype)dtype, nothing);
+    for (size_t i = 0; i < HONE_COUNTOF(with_scratch); i++)
+        for (int dtype = 0; dtype < HONE_COMPUTE_DTYPES; dtype++) {
+            hone_kernel_fn fn = t->fn[with_scratch[i].op][with_scratch[i].pass][HONE_TARGET_CPU][dtype];
+
+            if (fn)
+                hone_kernel_set(t, with_scratch[i].op, with_scratch[i].pass, HONE_TARGET_META, (hone_dtype)dtype, fn);
+        }
 }
