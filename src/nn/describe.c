@@ -29,6 +29,8 @@ static void describe_rope(hone_str *out, const hone_attention_config *c)
         hone_str_puts(out, " interleaved");
     if (s->reversed)
         hone_str_puts(out, " reversed");
+    if (c->query_rope && c->query_rope->growth != 0)
+        hone_str_printf(out, ", queries growing past %g by %g", c->query_rope->original_max_positions, c->query_rope->growth);
 }
 
 void hone_describe_attention(hone_str *out, const hone_attention_config *c)
