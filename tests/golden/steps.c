@@ -1,7 +1,7 @@
 /*
  * `hone train` against PyTorch: twenty AdamW steps in f32 on the rows of train.jsonl, for one model of each family
  * (tools/golden/README.md). Every step takes all rows; the loss of each step is to be that of PyTorch in f64 within 1e-5, or within
- * twice the error of PyTorch in f32.
+ * twice the error of PyTorch in f32. What is written has the names, dtypes and shapes of what was read, and each parameter changed.
  */
 #include "hone_test.h"
 
@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "io/safetensors.h"
 
 #include "model_families.h"
 
@@ -62,6 +63,34 @@ static double worst(const json_t *want, json_t *const *steps, const char *key)
     return largest;
 }
 
+static void open_weights(hone_safetensors **out, const char *dir)
+{
+    char *path = t_path(dir, "model.safetensors");
+
+    T_OK(hone_safetensors_open(out, path));
+    hone_free(path);
+}
+
+static void check_export(const char *data, const char *trained, const json_t *grads)
+{
+    hone_safetensors *before = NULL, *after = NULL;
+
+    open_weights(&before, data);
+    open_weights(&after, trained);
+    assert_int_equal(hone_safetensors_len(before), hone_safetensors_len(after));
+    for (size_t i = 0; i < hone_safetensors_len(before); i++) {
+        const hone_safetensor *a = hone_safetensors_at(before, i), *b = hone_safetensors_find(after, a->name);
+        bool                   parameter = json_object_get(grads, a->name) != NULL;
+
+        if (!b || a->dtype != b->dtype || a->rank != b->rank || memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank))
+            fail_msg("%s was not written as it was read", a->name);
+        if ((memcmp(a->data, b->data, a->bytes) != 0) != parameter)
+            fail_msg("%s %s", a->name, parameter ? "did not change" : "is no parameter, but changed");
+    }
+    hone_safetensors_close(&before);
+    hone_safetensors_close(&after);
+}
+
 static void check_steps(void **state)
 {
     json_t     *record = NULL, *steps[20];
@@ -69,8 +98,6 @@ static void check_steps(void **state)
     char       *text, *rest = NULL;
     size_t      n = 0;
 
-    if (!data)
-        return;
     train(data, temp);
     text = t_read_text(temp, "out/metrics.jsonl");
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -88,6 +115,10 @@ static void check_steps(void **state)
     if (!(loss <= loss_limit && norm <= norm_limit))
         fail_msg("relative error of the loss %.3g (limit %.3g), of the gradient norm %.3g (limit %.3g)", loss, loss_limit, norm,
                  norm_limit);
+    char *trained = t_path(temp, "out");
+
+    check_export(data, trained, json_object_get(record, "grads"));
+    hone_free(trained);
     for (size_t i = 0; i < n; i++)
         json_decref(steps[i]);
     json_decref(record);

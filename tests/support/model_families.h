@@ -11,7 +11,7 @@
 typedef struct t_family {
     char   name[64];            /* what stands before the "-" of a folder's name */
     char **variants;            /* paths of the folders, in order of their names */
-    size_t n, total;            /* of which `n` are implemented */
+    size_t n;
     bool   report;              /* --report was given */
 } t_family;
 
