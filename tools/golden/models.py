@@ -228,14 +228,17 @@ def load_f64(dir):
     return model
 
 
-def file_names(dir, model):
-    """Parameter name -> name in the file."""
-    names = set(safetensors.torch.load_file(dir / "model.safetensors"))
+def spell(names, model):
+    """Parameter name -> which of `names` it has in the file."""
     out = {}
     for k, _ in model.named_parameters():
         spellings = [k, k.removeprefix("transformer."), "embed_out.weight" if k == "lm_head.weight" else k]
         out[k] = next(s for s in spellings if s in names)
     return out
+
+
+def file_names(dir, model):
+    return spell(set(safetensors.torch.load_file(dir / "model.safetensors")), model)
 
 
 def norm(t):
