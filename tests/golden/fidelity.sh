@@ -1,4 +1,4 @@
-# docs/fidelity.md names every family, its number of variants and its lines.
+# docs/fidelity.md names every family and its number of variants.
 set -eu
 cd "$SOURCE_DIR"
 tools/fidelity --check

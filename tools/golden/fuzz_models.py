@@ -144,7 +144,7 @@ def draw_ropes(r, family, f, head, positions):
 
 
 def draw_windows(r, kind, layers):
-    window = r.choice([1, 2, 7, 33, 200])
+    window = r.choice([2, 7, 33, 200])
     types = [r.choice([F, S]) for _ in range(layers)]
     if kind == "all":
         return dict(sliding_window=r.choice([None, window]))
@@ -166,11 +166,11 @@ def draw_rotary(r, family, large):
     f = FAMILIES[family]
     kv = r.choice([1, 1, 2, 3, 5])
     heads = kv * r.choice([1, 1, 2, 3, 4])
-    head = r.choice([16, 40, 64, 96, 128] if large else [2, 4, 6, 8, 10, 16, 22, 32, 34, 64])
+    head = r.choice([16, 40, 64, 96, 128] if large else [4, 6, 8, 10, 16, 22, 32, 34, 64])
     own = f["head"] == "key" or f["head"] == "free" and r.random() < 0.5
     hidden = heads * head
     if own:
-        hidden = r.choice([64, 129, 256] if large else [3, 4, 7, 10, 16, 24, 33, 50, 64]) * (heads if f.get("whole_heads") else 1)
+        hidden = r.choice([64, 129, 256] if large else [7, 10, 16, 24, 33, 50, 64]) * (heads if f.get("whole_heads") else 1)
     positions, layers = r.choice([16, 32, 128, 2048]), r.choice([1, 2, 3, 4])
     parameters, kw, opt = draw_ropes(r, family, f, head, positions)
     kw |= dict(head_dim=head) if own or f["head"] == "whole" else {}
