@@ -213,6 +213,21 @@ static void build_head(hone_model *m, hone_builder *b, const decoder *d, const h
     m->logit_softcap = c->logit_softcap;
 }
 
+/* Frequencies that depend on a sample's length. */
+static void find_rope_length(hone_model *m, const hone_decoder_config *c)
+{
+    for (int i = 0; i < HONE_DECODER_ROPES; i++) {
+        const hone_rope_spec *s = &c->rope[i];
+        bool                  steps = s->type == HONE_ROPE_LONGROPE;
+        int64_t               length = (int64_t)(steps ? s->original_max_positions : s->max_positions);
+
+        if (!steps && s->type != HONE_ROPE_DYNAMIC)
+            continue;
+        m->rope_steps = steps && (m->rope_length == 0 || (m->rope_steps && m->rope_length == length));
+        m->rope_length = m->rope_length > 0 ? HONE_MIN(m->rope_length, length) : length;
+    }
+}
+
 static double one_if_unset(double scale) { return scale != 0 ? scale : 1; }
 
 /* A factor as a number of this dtype; in f64 it is still that of f32, in which the reference holds it. */
@@ -267,6 +282,7 @@ hone_status hone_decoder_build(hone_model *m, hone_builder *b, const hone_decode
     b->plan = &m->plan;
     m->rated_positions = names->positions ? 0 : c->positions;
     m->max_positions = names->positions ? c->positions : 0;
+    find_rope_length(m, c);
     hone_build_unit(b, "embedding");
     hone_build_enter(b, names->root, "decoder");
     d->embedding = hone_build_embedding(b, names->embedding, c->vocab, c->hidden);

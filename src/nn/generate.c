@@ -10,6 +10,7 @@ struct hone_generator {
     const hone_model *model;
     hone_kv_cache    *cache;
     hone_vec_i32      ids;          /* the context; the cache holds its first cache->length tokens */
+    int64_t           rotated;      /* length of the context when the cache was last written */
     double           *probabilities;/* [vocab] */
 };
 
@@ -51,9 +52,17 @@ static int64_t limit(const hone_generator *g) { return g->model->max_positions >
 
 int64_t hone_generator_room(const hone_generator *g) { return limit(g) - (int64_t)g->ids.len; }
 
+/* Whether the cache's keys are rotated as in a context of n tokens. */
+static bool keys_hold(const hone_generator *g, int64_t n)
+{
+    int64_t length = g->model->rope_length;
+
+    return length == 0 || HONE_MAX(g->rotated, n) <= length || (g->model->rope_steps && HONE_MIN(g->rotated, n) > length);
+}
+
 hone_status hone_generator_prompt(hone_generator *g, const int32_t *ids, int64_t n)
 {
-    int64_t same = 0;
+    int64_t same = 0, shared = 0;
 
     HONE_CHECK(n > 0, HONE_E_DATA, "the prompt has no token");
     HONE_CHECK(n < limit(g), HONE_E_DATA, "the prompt has %lld tokens, but the model has %lld positions, and one is for the answer",
@@ -61,7 +70,9 @@ hone_status hone_generator_prompt(hone_generator *g, const int32_t *ids, int64_t
     for (int64_t i = 0; i < n; i++)
         HONE_CHECK(ids[i] >= 0 && ids[i] < g->model->vocab, HONE_E_DATA, "id %d at token %lld is beyond the model's %lld rows",
                    ids[i], (long long)i, (long long)g->model->vocab);
-    while (same < n - 1 && same < g->cache->length && same < (int64_t)g->ids.len && g->ids.data[same] == ids[same])
+    if (keys_hold(g, n))
+        shared = HONE_MIN(n - 1, HONE_MIN(g->cache->length, (int64_t)g->ids.len));
+    while (same < shared && g->ids.data[same] == ids[same])
         same++;     /* at least the last token is computed: its logits are wanted */
     g->cache->length = same;
     g->ids.len = 0;
@@ -101,11 +112,16 @@ static hone_status run(hone_generator *g, int32_t *id, double temperature, hone_
 {
     const hone_trunk_options trunk = { 0 };
     hone_ctx                *ctx = g->ctx;
-    int64_t                  past = g->cache->length, n = (int64_t)g->ids.len - past, hidden = g->model->hidden;
-    hone_sample_view         view = { g->ids.data + past, NULL, n, 0 };
+    int64_t                  total = (int64_t)g->ids.len, past, n, hidden = g->model->hidden;
+    hone_sample_view         view;
     hone_batch              *batch;
     hone_tensor             *h, *last, *logits;
 
+    if (g->model->rope_steps && !keys_hold(g, total))
+        g->cache->length = 0;       /* the one step past the original context */
+    past = g->cache->length;
+    n = total - past;
+    view = (hone_sample_view){ g->ids.data + past, NULL, n, 0 };
     HONE_TRY(hone_batch_create(&batch, ctx, &view, 1, g->model->vocab, g->cache));
     hone_scope_open(ctx);
     h = hone_trunk_hidden(ctx, g->model, batch, &trunk);
@@ -116,7 +132,7 @@ static hone_status run(hone_generator *g, int32_t *id, double temperature, hone_
     hone_batch_destroy(&batch);
     if (ctx->status != HONE_OK)
         return ctx->status;
-    g->cache->length = (int64_t)g->ids.len;
+    g->cache->length = g->rotated = total;
     return HONE_OK;
 }
 

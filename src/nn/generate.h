@@ -1,5 +1,10 @@
 /*
  * nn/generate.h -- token by token generation with a key/value cache.
+ *
+ * The logits are those of a whole forward pass. Where rotary frequencies depend on the length of the context, hone does as
+ * transformers does: at the one step of longrope all is computed again with the other frequencies (there for Phi-3 only); with
+ * dynamic, whose frequencies change with every token, a key stays as it was rotated when it came, and only a prompt is as a
+ * whole forward pass has it.
  */
 #ifndef HONE_NN_GENERATE_H
 #define HONE_NN_GENERATE_H

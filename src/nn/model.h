@@ -32,6 +32,8 @@ struct hone_model {
     int64_t               vocab, hidden;
     int64_t               max_positions;/* longest sample the embedding can place; 0 = no limit */
     int64_t               rated_positions;  /* max_position_embeddings of rotary positions, which go on past it; 0 = none */
+    int64_t               rope_length;  /* longer samples rotate by frequencies that depend on their length; 0 = none do */
+    bool                  rope_steps;   /* ... by one other set (longrope), not by one for each length (dynamic) */
     const char           *head_name;    /* of the head's module, which a tied model's file may have too */
     hone_param           *head;         /* [vocab, hidden]; the embedding's own when tied */
     hone_param           *head_bias;    /* [vocab], or NULL */
