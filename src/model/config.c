@@ -12,7 +12,8 @@
  * and other libraries leave there, and numbers that mean something only beside a switch which has to be read. */
 static const char *const neutral[] = {
     "_attn_implementation", "_attn_implementation_autoset", "_attn_implementation_internal", "_commit_hash",
-    "_experts_implementation_internal", "_flash_attn_2_enabled", "_name_or_path", "_num_labels", "_sliding_window_pattern",
+    "_experts_implementation_internal", "_flash_attn_2_enabled", "_model_name_or_path", "_name_or_path",
+    "_num_labels", "_sliding_window_pattern",
     "architectures", "assistant_confidence_threshold", "assistant_lookbehind", "attn_implementation", "auto_map",
     "bad_words_ids", "base_model_pp_plan", "base_model_tp_plan", "begin_suppress_tokens", "bos_token_id",
     "cache_implementation", "chunk_size_feed_forward", "custom_pipelines", "decoder_start_token_id", "diversity_penalty",
