@@ -130,7 +130,7 @@ hone_tensor *hone_norm_forward(hone_ctx *ctx, const hone_norm *n, hone_tensor *x
         return x;
     if (n->spec.kind == HONE_NORM_RMS)
         return hone_op_rms_norm(ctx, x, weight, n->dim, n->spec.eps, n->spec.offset);
-    return hone_op_layer_norm(ctx, x, weight, n->bias ? n->bias->value : NULL, n->dim, n->spec.eps);
+    return hone_op_layer_norm(ctx, x, weight, n->bias ? n->bias->value : NULL, n->dim, n->spec.eps, n->spec.offset);
 }
 
 hone_param *hone_build_embedding(hone_builder *b, const char *name, int64_t rows, int64_t dim)

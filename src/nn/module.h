@@ -55,7 +55,7 @@ typedef struct hone_norm_spec {
     double         eps;
     bool           plain;           /* no parameters */
     bool           bias;            /* layer norms only */
-    float          offset;          /* 1: the checkpoint holds the weight less one (Gemma) */
+    float          offset;          /* 1: the checkpoint holds the weight less one (Gemma, Nemotron) */
 } hone_norm_spec;
 
 /* A norm over runs of `dim` elements; dim 0 is no norm at all, whose forward returns its input. */

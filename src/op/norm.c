@@ -89,7 +89,8 @@ hone_tensor *hone_op_rms_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, int
     return hone_node_apply(ctx, &rms_rule, (hone_tensor *[]){ x, w, NULL }, 3, &(attrs){ dim, eps, w_offset }, 2, NULL);
 }
 
-hone_tensor *hone_op_layer_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, int64_t dim, double eps)
+hone_tensor *hone_op_layer_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, int64_t dim, double eps,
+                                float w_offset)
 {
-    return hone_node_apply(ctx, &layer_rule, (hone_tensor *[]){ x, w, bias }, 3, &(attrs){ dim, eps, 0 }, 3, NULL);
+    return hone_node_apply(ctx, &layer_rule, (hone_tensor *[]){ x, w, bias }, 3, &(attrs){ dim, eps, w_offset }, 3, NULL);
 }

@@ -36,9 +36,10 @@ hone_tensor *hone_op_logits(hone_ctx *ctx, hone_tensor *x, const hone_head *head
 /* x [.., n·dim]: each run of `dim` elements x / sqrt(mean(x²) + eps) · (w + w_offset)  (Zhang & Sennrich 2019). w [dim] for all
  * runs, or [G, dim] (G divides n): run r of a row uses w[r % G]; NULL = no weight, a factor of 1. n > 1 norms each head. */
 hone_tensor *hone_op_rms_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, int64_t dim, double eps, float w_offset);
-/* The same with (x - mean) / sqrt(variance + eps) · w + bias  (Ba et al. 2016); bias has the shape of w, or is NULL (as it must
- * be without w). */
-hone_tensor *hone_op_layer_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, int64_t dim, double eps);
+/* The same with (x - mean) / sqrt(variance + eps) · (w + w_offset) + bias  (Ba et al. 2016); bias has the shape of w, or is NULL
+ * (as it must be without w). */
+hone_tensor *hone_op_layer_norm(hone_ctx *ctx, hone_tensor *x, hone_tensor *w, hone_tensor *bias, int64_t dim, double eps,
+                                float w_offset);
 
 /* x [T, heads·D]; cos and sin [T, rot_dim/2] f32 on the device, alive as long as the tape (Su et al. 2021). */
 hone_tensor *hone_op_rope(hone_ctx *ctx, hone_tensor *x, int64_t heads, const hone_tensor *cos, const hone_tensor *sin,

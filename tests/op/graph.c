@@ -29,10 +29,11 @@ BUILD(rms_plain, hone_op_rms_norm(ctx, leaf[0], leaf[1], COLS, 1e-5, 1))
 BUILD(rms_heads, hone_op_rms_norm(ctx, leaf[0], leaf[1], 5, 1e-5, 0))
 BUILD(rms_grouped, hone_op_rms_norm(ctx, leaf[0], leaf[1], 5, 1e-5, 1))
 BUILD(rms_none, hone_op_rms_norm(ctx, leaf[0], NULL, 5, 1e-5, 1))
-BUILD(layer_plain, hone_op_layer_norm(ctx, leaf[0], leaf[1], leaf[2], COLS, 1e-5))
-BUILD(layer_grouped, hone_op_layer_norm(ctx, leaf[0], leaf[1], NULL, 5, 1e-5))
-BUILD(layer_grouped_bias, hone_op_layer_norm(ctx, leaf[0], leaf[1], leaf[2], 5, 1e-5))
-BUILD(layer_none, hone_op_layer_norm(ctx, leaf[0], NULL, NULL, COLS, 1e-5))
+BUILD(layer_plain, hone_op_layer_norm(ctx, leaf[0], leaf[1], leaf[2], COLS, 1e-5, 0))
+BUILD(layer_grouped, hone_op_layer_norm(ctx, leaf[0], leaf[1], NULL, 5, 1e-5, 0))
+BUILD(layer_grouped_bias, hone_op_layer_norm(ctx, leaf[0], leaf[1], leaf[2], 5, 1e-5, 0))
+BUILD(layer_offset, hone_op_layer_norm(ctx, leaf[0], leaf[1], leaf[2], COLS, 1e-5, 1))
+BUILD(layer_none, hone_op_layer_norm(ctx, leaf[0], NULL, NULL, COLS, 1e-5, 0))
 BUILD(add_twice, hone_op_add(ctx, hone_op_add(ctx, leaf[0], leaf[0], -0.3), leaf[0], 2.5))
 BUILD(add_one, hone_op_add(ctx, hone_op_scale(ctx, leaf[0], 3), leaf[0], 1))
 BUILD(clamped, hone_op_clamp(ctx, leaf[0], 0.8))
@@ -54,6 +55,7 @@ static const graph GRAPHS[] = {
     { "rms_norm with a weight for each head of two", 2, { { 0 }, { 2, 5 } }, rms_grouped, HONE_OP_rms_norm },
     { "rms_norm without weight", 1, { { 0 } }, rms_none, HONE_OP_rms_norm },
     { "layer_norm", 3, { { 0 }, { COLS }, { COLS } }, layer_plain, HONE_OP_layer_norm },
+    { "layer_norm with a weight stored less one", 3, { { 0 }, { COLS }, { COLS } }, layer_offset, HONE_OP_layer_norm },
     { "layer_norm with a weight for each head", 2, { { 0 }, { 4, 5 } }, layer_grouped, HONE_OP_layer_norm },
     { "layer_norm with a weight and a bias for each head", 3, { { 0 }, { 4, 5 }, { 4, 5 } }, layer_grouped_bias, HONE_OP_layer_norm },
     { "layer_norm without weight", 1, { { 0 } }, layer_none, HONE_OP_layer_norm },
@@ -295,12 +297,12 @@ static void forms_of_one_thing_agree(void **state)
     T_OK(ctx->status);
     assert_int_equal(hone_tensor_bytes(one), hone_tensor_bytes(two));
     assert_memory_equal(hone_tensor_data(one), hone_tensor_data(two), hone_tensor_bytes(two));
-    one = hone_op_layer_norm(ctx, x, w, NULL, 13, 1e-5);
+    one = hone_op_layer_norm(ctx, x, w, NULL, 13, 1e-5, 0);
     hone_op_split(ctx, one, 1, (int64_t[]){ 13, 13 }, 2, row);
     for (int g = 0; g < 2; g++) {
         hone_tensor *alone = hone_tensor_view(w, g * 13, 1, (int64_t[]){ 13 });
 
-        two = hone_op_layer_norm(ctx, half[g], alone, NULL, 13, 1e-5);
+        two = hone_op_layer_norm(ctx, half[g], alone, NULL, 13, 1e-5, 0);
         T_OK(ctx->status);
         assert_memory_equal(hone_tensor_data(row[g]), hone_tensor_data(two), hone_tensor_bytes(two));
         hone_tensor_release(&alone);
@@ -338,8 +340,8 @@ static void a_bias_alone_accumulates(void **state)
 BUILD(norm_of_thirds, hone_op_rms_norm(ctx, leaf[0], NULL, 7, 1e-5, 0))
 BUILD(norm_of_three_groups, hone_op_rms_norm(ctx, leaf[0], leaf[1], 5, 1e-5, 0))
 BUILD(norm_of_a_piece, hone_op_rms_norm(ctx, leaf[0], leaf[1], 10, 1e-5, 0))
-BUILD(bias_alone, hone_op_layer_norm(ctx, leaf[0], NULL, leaf[1], COLS, 1e-5))
-BUILD(bias_of_one_head, hone_op_layer_norm(ctx, leaf[0], leaf[1], leaf[2], 5, 1e-5))
+BUILD(bias_alone, hone_op_layer_norm(ctx, leaf[0], NULL, leaf[1], COLS, 1e-5, 0))
+BUILD(bias_of_one_head, hone_op_layer_norm(ctx, leaf[0], leaf[1], leaf[2], 5, 1e-5, 0))
 BUILD(odd_halves, hone_op_glu_fused(ctx, leaf[1], HONE_ACT_SILU))
 BUILD(long_alpha, hone_op_xielu(ctx, leaf[0], leaf[1], leaf[2]))
 BUILD(unlike_terms, hone_op_add(ctx, leaf[0], leaf[1], 0.5))

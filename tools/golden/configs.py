@@ -26,8 +26,10 @@ from transformers import AutoModelForCausalLM  # noqa: E402
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING  # noqa: E402
 
 FAMILIES = """apertus arcee cohere cohere2 ernie4_5 exaone4 gemma gemma2 gemma3_text glm glm4 gpt2 gpt_neox granite helium
-hunyuan_v1_dense llama ministral mistral nanochat olmo olmo2 olmo3 phi phi3 qwen2 qwen3 seed_oss smollm3 stablelm starcoder2""".split()
-NEEDED = {"ministral": {"head_dim": 128}, "hunyuan_v1_dense": {"head_dim": 128}}      # without it no model can be built
+hunyuan_v1_dense llama ministral mistral nanochat nemotron olmo olmo2 olmo3 phi phi3 qwen2 qwen3 seed_oss smollm3 stablelm
+starcoder2""".split()
+NEEDED = {"ministral": {"head_dim": 128}, "hunyuan_v1_dense": {"head_dim": 128},
+          "nemotron": {"num_key_value_heads": 8}}       # without it no model can be built
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024}
 ODD = [     # what is easily read otherwise
     {"model_type": "apertus", "original_max_position_embeddings": 4096},
@@ -93,7 +95,7 @@ def norm_facts(norm):
         assert name == "OlmoLayerNorm" and "eps=1e-05" in inspect.getsource(type(norm)).replace("1e-5", "1e-05")
         eps = 1e-5
     return ("layer" if "LayerNorm" in name else "rms", eps, float(getattr(norm, "bias", None) is not None),
-            float(getattr(norm, "weight", None) is not None), float(name.startswith("Gemma")))
+            float(getattr(norm, "weight", None) is not None), float(name.startswith("Gemma") or name.endswith("1P")))
 
 
 def describe_act(mlp):

@@ -77,6 +77,7 @@ FAMILIES = {
     "exaone4": dict(head="free", window="exaone4"),
     "hunyuan_v1_dense": dict(head="key", flags=["attention_bias"], alpha=True),
     "nanochat": dict(head="free", flags=["attention_bias"], numbers=dict(final_logit_softcapping=[None, 1.0, 15.0])),
+    "nemotron": dict(head="free", eps="norm_eps", flags=["attention_bias", "mlp_bias"], partial=[0.25, 0.5, 0.67, 1.0]),
     "apertus": dict(head="free", flags=["attention_bias"], acts=["xielu", "xielu", "silu"]),
 }
 

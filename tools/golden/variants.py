@@ -177,6 +177,18 @@ OTHERS = {
     "arcee-mlp-bias-llama3": ("arcee", rotary(61, 18, 3, 3, 19, layers=3, mlp_bias=True, hidden_act="gelu_new",
                                               rope_parameters=llama3()), {}),
 
+    "nemotron-base": ("nemotron", rotary(61, 16, 2, 1, 37), dict(train=True, generate=True, minimal=True, drop=["head_dim"])),
+    "nemotron-biases-tied": ("nemotron", rotary(67, 12, 2, 2, 29, head_dim=12, attention_bias=True, mlp_bias=True,
+                                                tie_word_embeddings=True, norm_eps=1e-3, attention_dropout=0.1,
+                                                rope_parameters=rope("linear", 1e5, factor=2.0, partial_rotary_factor=0.75)),
+                             dict(type_key="type", v4=dict(kv_channels=12))),
+    "nemotron-odd-dynamic": ("nemotron", rotary(61, 16, 2, 1, 23, layers=3, positions=12, head_dim=10, mlp_bias=True,
+                                                hidden_act="gelu", rope_parameters=rope("dynamic", 5e3, factor=2.0)),
+                             dict(lengths=[12, 1, 40, 13])),
+    "nemotron-whole-yarn": ("nemotron", rotary(61, 18, 3, 3, 19, attention_bias=True, hidden_act="silu",
+                                               rope_parameters=yarn(partial_rotary_factor=1.0)), {}),
+    "nemotron-llama3": ("nemotron", rotary(61, 24, 3, 1, 17, rope_parameters=llama3()), {}),
+
     "granite-base": ("granite", rotary(61, 16, 4, 2, 23, embedding_multiplier=3.0, logits_scaling=2.5, residual_multiplier=0.6,
                                        attention_multiplier=0.4), dict(train=True, generate=True)),
     "granite-defaults": ("granite", rotary(61, 12, 3, 3, 17, layers=3), dict(minimal=True)),
