@@ -7,9 +7,10 @@
 #include "base/mem.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "option/option.h"
 #include "runtime/ctx.h"
 
-enum { CUTOFF_LEN = 2048 };
+enum { CUTOFF_LEN = 2048, TOKENS_MAX = 1 << 24 };
 
 const char *hone_view_file_dtype(const hone_model_view *v, const hone_param *p)
 {
@@ -94,14 +95,14 @@ static bool alike(const hone_model_view *v, const hone_module *a, const hone_mod
 /* Put block i with its like, or begin a kind. `text` is taken over. */
 static hone_status sort_block(hone_model_view *v, const hone_module *block, int i, char *text)
 {
-    hone_block_kind kind = { .first = block, .text = text, .new_modules = true };
+    hone_block_kind kind = { .first = block, .text = text, .modules = v->kinds.len };
 
     for (size_t k = 0; k < v->kinds.len; k++) {
         hone_block_kind *have = &v->kinds.data[k];
 
         if (!alike(v, have->first, block))
             continue;
-        kind.new_modules = false;
+        kind.modules = have->modules;
         if (strcmp(have->text, text) == 0) {
             hone_free(text);
             return HONE_VEC_PUSH(&have->blocks, i);
@@ -174,18 +175,20 @@ static hone_status parse(hone_model_view *v, const char **name, bool *json, int 
 {
     static const char usage[] = "hone inspect model DIR [--cutoff_len N] [--per_device_train_batch_size N] [--threads N] [--json]";
     const hone_arg    args[] = {
-        { "cutoff_len", HONE_ARG_INT, &v->cutoff_len, "tokens of a sample for the memory of training; 2048, or as many as there are positions" },
+        { "cutoff_len", HONE_ARG_INT, &v->cutoff_len, "tokens of a sample whose training is measured; 2048, or as many as there are positions" },
         { "per_device_train_batch_size", HONE_ARG_INT, &v->samples, "samples at once; 1" },
         { "threads", HONE_ARG_INT, &v->threads, "threads that train; 0 = all processors" },
         { "json", HONE_ARG_FLAG, json, "the same for other programs" },
     };
 
     v->samples = 1;
+    v->cutoff_len = HONE_INT_NULL;
     HONE_TRY(hone_args_parse(args, HONE_COUNTOF(args), name, 1, usage, argc, argv));
     HONE_CHECK(*name, HONE_E_USAGE, "hone inspect model needs a model directory");
-    HONE_CHECK(v->cutoff_len >= 0 && v->samples >= 1 && v->threads >= 0, HONE_E_USAGE,
+    HONE_CHECK((v->cutoff_len == HONE_INT_NULL || v->cutoff_len >= 1) && v->samples >= 1 && v->threads >= 0, HONE_E_USAGE,
                "--cutoff_len and --per_device_train_batch_size are at least 1, --threads at least 0");
-    HONE_CHECK(v->cutoff_len <= INT32_MAX / v->samples, HONE_E_USAGE, "--cutoff_len times --per_device_train_batch_size must be less than 2³¹ tokens");
+    HONE_CHECK(v->cutoff_len <= TOKENS_MAX / v->samples, HONE_E_USAGE,
+               "--cutoff_len times --per_device_train_batch_size is at most %d tokens", TOKENS_MAX);
     return HONE_OK;
 }
 
@@ -219,7 +222,7 @@ hone_status hone_inspect_model(int argc, char **argv)
     HONE_GO(hone_ctx_create(&ctx, &options));
     HONE_GO(hone_model_load(&v.loaded, ctx, v.path, &(hone_load_options){ HONE_DTYPE_F32, HONE_PARAMS_FROZEN, -1 }));
     most = v.loaded->model->max_positions;
-    if (v.cutoff_len == 0)
+    if (v.cutoff_len == HONE_INT_NULL)
         v.cutoff_len = most > 0 ? HONE_MIN(most, CUTOFF_LEN) : CUTOFF_LEN;
     HONE_GO(sort_blocks(&v, v.loaded->model->root, &next));
     HONE_GO(list_unread(&v));

@@ -10,7 +10,7 @@
 typedef struct hone_block_kind {
     const hone_module *first;       /* borrowed */
     char              *text;        /* what they compute */
-    bool               new_modules; /* no kind before has these modules */
+    size_t             modules;     /* the first kind that has the same modules: itself, if none before has */
     hone_vec_i32       blocks;      /* which */
 } hone_block_kind;
 

@@ -1,7 +1,9 @@
 /* hone inspect model --json, for other programs. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "cli/inspect_model.h"
 
 /* jansson gives NULL when memory is out, and passes it on: one look at the end is enough. */
@@ -112,14 +114,15 @@ static hone_status splits(json_t **out, const hone_model_view *v)
 hone_status hone_view_print_json(const hone_model_view *v)
 {
     const hone_model *m = v->loaded->model;
-    hone_str          text = HONE_STR_INIT, out = HONE_STR_INIT;
+    hone_str          text = HONE_STR_INIT, path = HONE_STR_INIT, out = HONE_STR_INIT;
     json_t           *root = NULL, *modules = json_array(), *ranks = NULL;
     hone_status       st = HONE_OK;
 
     m->ops->describe(&text, m);
+    hone_utf8_append_clean(&path, v->path, strlen(v->path));
     put_module(modules, v, m->root);
     HONE_GO(splits(&ranks, v));
-    root = json_pack("{s:s, s:s, s:I, s:b, s:s, s:O, s:o, s:o, s:O, s:o, s:I, s:I, s:o}", "path", v->path, "family", m->family,
+    root = json_pack("{s:s, s:s, s:I, s:b, s:s, s:O, s:o, s:o, s:O, s:o, s:I, s:I, s:o}", "path", hone_str_c(&path), "family", m->family,
                      "parameters", (json_int_t)hone_params_numel(m->params), "tied", (int)m->tied, "computes", hone_str_c(&text),
                      "modules", modules, "blocks", kinds(v), "plan", plan(v), "tensor_parallel", ranks, "unread", unread(v),
                      "cutoff_len", (json_int_t)v->cutoff_len, "per_device_train_batch_size", (json_int_t)v->samples, "memory", memory(v));
@@ -132,6 +135,7 @@ out:
     json_decref(modules);
     json_decref(ranks);
     hone_str_deinit(&text);
+    hone_str_deinit(&path);
     hone_str_deinit(&out);
     return st;
 }

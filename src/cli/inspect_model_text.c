@@ -116,12 +116,13 @@ static hone_status put_module(table *t, const hone_model_view *v, const hone_mod
     return HONE_OK;
 }
 
-static const hone_block_kind *kind_with_modules(const hone_model_view *v, const hone_module *block)
+/* Whether no block before this one has the same modules. */
+static bool has_new_modules(const hone_model_view *v, const hone_module *block)
 {
     for (size_t i = 0; i < v->kinds.len; i++)
-        if (v->kinds.data[i].first == block && v->kinds.data[i].new_modules)
-            return &v->kinds.data[i];
-    return NULL;
+        if (v->kinds.data[i].first == block && v->kinds.data[i].modules == i)
+            return true;
+    return false;
 }
 
 /* Of blocks with the same modules, one is enough. */
@@ -129,24 +130,20 @@ static hone_status put_tree(table *t, const hone_model_view *v, const hone_modul
 {
     HONE_TRY(put_module(t, v, m, depth));
     for (size_t i = 0; i < m->children.len; i++)
-        if (strcmp(m->children.data[i]->kind, "block") != 0 || kind_with_modules(v, m->children.data[i]))
+        if (strcmp(m->children.data[i]->kind, "block") != 0 || has_new_modules(v, m->children.data[i]))
             HONE_TRY(put_tree(t, v, m->children.data[i], depth + 1));
     return HONE_OK;
 }
 
 static void put_kinds(hone_str *out, const hone_model_view *v)
 {
-    const hone_module *modules = NULL;
-
     for (size_t i = 0; i < v->kinds.len; i++) {
         const hone_block_kind *k = &v->kinds.data[i];
 
-        if (k->new_modules)
-            modules = k->first;
         hone_str_puts(out, k->blocks.len > 1 ? "blocks " : "block ");
         put_numbers(out, &k->blocks);
-        if (modules != v->kinds.data[0].first)
-            hone_str_printf(out, " (modules as in %s)", modules->name);
+        if (k->modules > 0)
+            hone_str_printf(out, " (modules of %s)", v->kinds.data[k->modules].first->name);
         hone_str_printf(out, ": %s\n", k->text);
     }
 }

@@ -1,4 +1,4 @@
-/* train/memory.h -- what training a model would take, measured: one step of the real code on the meta device. */
+/* train/memory.h -- what training a model would take, measured: steps of the real code on the meta device. */
 #ifndef HONE_TRAIN_MEMORY_H
 #define HONE_TRAIN_MEMORY_H
 

@@ -1,6 +1,5 @@
 #include "train/peak.h"
 
-
 #include "base/clock.h"
 #include "op/dispatch.h"
 #include "tensor/tensor.h"
@@ -10,7 +9,7 @@ enum { SIDE = 384, TRIES = 8 };
 double hone_peak_flops(hone_ctx *ctx, hone_dtype dtype)
 {
     int64_t      dims[3] = { 3, SIDE, SIDE };
-    hone_profile before = *ctx->profile;        /* these products are not the run's */
+    hone_profile before = *ctx->profile;        /* these products are not the run's … */
     hone_tensor *all = hone_tensor_create(ctx->device, dtype, 3, dims);
     double       began = hone_clock_now(), best = 0, flops = 2.0 * SIDE * SIDE * SIDE;
     size_t       matrix = (size_t)SIDE * SIDE * hone_dtype_bytes(dtype);
@@ -31,5 +30,8 @@ double hone_peak_flops(hone_ctx *ctx, hone_dtype dtype)
 out:
     *ctx->profile = before;
     hone_tensor_release(&all);
+    hone_storage_release(&ctx->scratch);
+    hone_device_trim(ctx->device);
+    hone_device_reset_peak(ctx->device);        /* nor is this memory */
     return best;
 }
