@@ -32,7 +32,8 @@ typedef enum hone_replica {
 
 /*
  * A stretch of the cut dimension of a weight (of the rows of a stack of norms): `pieces` of `size` that are never cut themselves,
- * such as heads. Every rank gets an equal share of the pieces.
+ * such as heads. Every rank gets an equal share of them, in order, so that a rank's
+ * query heads are those of its key/value heads.
  */
 typedef struct hone_plan_part {
     int64_t pieces, size;
