@@ -25,15 +25,14 @@ typedef enum hone_treatment {
 
 /* Of a parameter that is whole on every rank: what each rank's gradient is. */
 typedef enum hone_replica {
-    HONE_REPLICA_STREAM,        /* works on the residual stream: the same on all ranks, or a part of the sum where ranks share its tokens out */
+    HONE_REPLICA_STREAM,        /* works on the residual stream: the same on all ranks, or a part of the sum where its tokens are split */
     HONE_REPLICA_PART,          /* works on a rank's own heads or columns: a part of the sum, always */
     HONE_REPLICA_SAME           /* works on whole rows of all tokens: the same on all ranks, always */
 } hone_replica;
 
 /*
  * A stretch of the cut dimension of a weight (of the rows of a stack of norms): `pieces` of `size` that are never cut themselves,
- * such as heads. Every rank gets an equal share of them, in order, so that a rank's
- * query heads are those of its key/value heads.
+ * such as heads. Every rank gets an equal share of them, in order, so that a rank's query heads are those of its key/value heads.
  */
 typedef struct hone_plan_part {
     int64_t pieces, size;
