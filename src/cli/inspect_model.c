@@ -1,4 +1,4 @@
-/* hone inspect model DIR: the module tree, what each layer computes, the plan, and the memory that training takes. No weight is read. */
+/* hone inspect model DIR: the module tree, what layers compute, the plan, and the memory that training takes. No weight is read. */
 #include "cli/inspect_model.h"
 
 #include <stdio.h>
@@ -82,8 +82,8 @@ static bool alike(const hone_model_view *v, const hone_module *a, const hone_mod
     for (size_t i = 0; i < a->params.len; i++) {
         const hone_param *p = a->params.data[i], *q = b->params.data[i];
 
-        if (strcmp(strrchr(p->name, '.'), strrchr(q->name, '.')) != 0 || p->ndim != q->ndim || memcmp(p->dims, q->dims, sizeof p->dims) != 0
-            || strcmp(hone_view_file_dtype(v, p), hone_view_file_dtype(v, q)) != 0)
+        if (strcmp(strrchr(p->name, '.'), strrchr(q->name, '.')) != 0 || p->ndim != q->ndim
+            || memcmp(p->dims, q->dims, sizeof p->dims) != 0 || strcmp(hone_view_file_dtype(v, p), hone_view_file_dtype(v, q)) != 0)
             return false;
     }
     for (size_t i = 0; i < a->children.len; i++)
@@ -165,7 +165,8 @@ static hone_status list_unread(hone_model_view *v)
 static hone_status measure(hone_model_view *v)
 {
     for (int i = 0; i < HONE_MEMORY_CASES; i++) {
-        v->cases[i] = (hone_memory_case){ i < 2 ? HONE_DTYPE_F32 : HONE_DTYPE_BF16, i % 2 == 0, v->samples, v->cutoff_len, (int)v->threads };
+        v->cases[i] = (hone_memory_case){ .compute = i < 2 ? HONE_DTYPE_F32 : HONE_DTYPE_BF16, .recompute = i % 2 == 0,
+                                          .samples = v->samples, .tokens = v->cutoff_len, .threads = (int)v->threads };
         HONE_TRY(hone_memory_measure(&v->memory[i], v->path, &v->cases[i]));
     }
     return HONE_OK;
@@ -173,9 +174,10 @@ static hone_status measure(hone_model_view *v)
 
 static hone_status parse(hone_model_view *v, const char **name, bool *json, int argc, char **argv)
 {
-    static const char usage[] = "hone inspect model DIR [--cutoff_len N] [--per_device_train_batch_size N] [--threads N] [--json]";
+    static const char usage[] = "hone inspect model DIR [--cutoff_len N] [--per_device_train_batch_size N] [--threads N] "
+                                "[--json]";
     const hone_arg    args[] = {
-        { "cutoff_len", HONE_ARG_INT, &v->cutoff_len, "tokens of a sample whose training is measured; 2048, or as many as there are positions" },
+        { "cutoff_len", HONE_ARG_INT, &v->cutoff_len, "tokens of a sample in training; 2048, or as many as there are positions" },
         { "per_device_train_batch_size", HONE_ARG_INT, &v->samples, "samples at once; 1" },
         { "threads", HONE_ARG_INT, &v->threads, "threads that train; 0 = all processors" },
         { "json", HONE_ARG_FLAG, json, "the same for other programs" },

@@ -33,7 +33,7 @@ typedef struct hone_model_view {
 const char *hone_view_file_dtype(const hone_model_view *v, const hone_param *p);
 /* Elements of all parameters in a module. */
 int64_t     hone_view_numel(const hone_module *m);
-/* The treatment of a module (its own row; not that of one around it) in words, units and recompute first; empty when there is none. */
+/* The treatment of a module (not that of one around it) in words, units and recompute first; empty when there is none. */
 void        hone_view_treatment(hone_str *out, const hone_model_view *v, const hone_module *m);
 /* Append to `list` the numbers of ranks among which all modules can be cut. */
 hone_status hone_view_splits(hone_vec_i64 *list, const hone_model_view *v) HONE_MUST_CHECK;

@@ -31,8 +31,8 @@ static void put_module(json_t *list, const hone_model_view *v, const hone_module
     }
     hone_view_treatment(&plan, v, m);
     if (*m->name)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s}", "name", m->name, "kind", m->kind, "parameters", params, "plan",
-                                              hone_str_c(&plan)));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s}", "name", m->name, "kind", m->kind, "parameters", params,
+                                              "plan", hone_str_c(&plan)));
     else
         json_decref(params);
     hone_str_deinit(&plan);
@@ -45,7 +45,8 @@ static json_t *kinds(const hone_model_view *v)
     json_t *list = json_array();
 
     for (size_t i = 0; i < v->kinds.len; i++)
-        json_array_append_new(list, json_pack("{s:o, s:s}", "blocks", numbers(&v->kinds.data[i].blocks), "computes", v->kinds.data[i].text));
+        json_array_append_new(list, json_pack("{s:o, s:s}", "blocks", numbers(&v->kinds.data[i].blocks), "computes",
+                                              v->kinds.data[i].text));
     return list;
 }
 
@@ -53,7 +54,8 @@ static json_t *plan_row(const hone_plan_row *row)
 {
     static const char *const treatments[] = { "unit", "recompute", "colwise", "rowwise", "vocab", "replicate" };
     static const char *const replicas[] = { "stream", "part", "same" };
-    json_t *out = json_pack("{s:s, s:s}", "pattern", row->pattern, "treatment", treatments[row->treatment]), *parts = json_array();
+    json_t *out = json_pack("{s:s, s:s}", "pattern", row->pattern, "treatment", treatments[row->treatment]);
+    json_t *parts = json_array();
 
     if (row->unit)
         json_object_set_new(out, "unit", json_string(row->unit));
@@ -93,9 +95,9 @@ static json_t *memory(const hone_model_view *v)
     json_t *list = json_array();
 
     for (int i = 0; i < HONE_MEMORY_CASES; i++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "dtype", hone_dtype_config_name(v->cases[i].compute), "recompute",
-                                              v->cases[i].recompute ? "layer" : "none", "fixed", (json_int_t)v->memory[i].fixed,
-                                              "peak", (json_int_t)v->memory[i].peak));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "dtype", hone_dtype_config_name(v->cases[i].compute),
+                                              "recompute", v->cases[i].recompute ? "layer" : "none", "fixed",
+                                              (json_int_t)v->memory[i].fixed, "peak", (json_int_t)v->memory[i].peak));
     return list;
 }
 
@@ -122,10 +124,11 @@ hone_status hone_view_print_json(const hone_model_view *v)
     hone_utf8_append_clean(&path, v->path, strlen(v->path));
     put_module(modules, v, m->root);
     HONE_GO(splits(&ranks, v));
-    root = json_pack("{s:s, s:s, s:I, s:b, s:s, s:O, s:o, s:o, s:O, s:o, s:I, s:I, s:o}", "path", hone_str_c(&path), "family", m->family,
-                     "parameters", (json_int_t)hone_params_numel(m->params), "tied", (int)m->tied, "computes", hone_str_c(&text),
-                     "modules", modules, "blocks", kinds(v), "plan", plan(v), "tensor_parallel", ranks, "unread", unread(v),
-                     "cutoff_len", (json_int_t)v->cutoff_len, "per_device_train_batch_size", (json_int_t)v->samples, "memory", memory(v));
+    root = json_pack("{s:s, s:s, s:I, s:b, s:s, s:O, s:o, s:o, s:O, s:o, s:I, s:I, s:o}", "path", hone_str_c(&path), "family",
+                     m->family, "parameters", (json_int_t)hone_params_numel(m->params), "tied", (int)m->tied, "computes",
+                     hone_str_c(&text), "modules", modules, "blocks", kinds(v), "plan", plan(v), "tensor_parallel", ranks,
+                     "unread", unread(v), "cutoff_len", (json_int_t)v->cutoff_len, "per_device_train_batch_size",
+                     (json_int_t)v->samples, "memory", memory(v));
     HONE_GO(root ? HONE_OK : HONE_E_NOMEM);
     hone_json_dump(&out, root, true);
     HONE_GO(hone_str_ok(&out));

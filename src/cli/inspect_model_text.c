@@ -239,7 +239,8 @@ static void put_memory(hone_str *out, const hone_model_view *v)
     for (int i = 0; i < HONE_MEMORY_CASES; i++) {
         const hone_memory_case *c = &v->cases[i];
 
-        hone_str_printf(out, "  %-4s recompute %-5s  ", c->compute == HONE_DTYPE_F32 ? "f32" : "bf16", c->recompute ? "layer" : "none");
+        hone_str_printf(out, "  %-4s recompute %-5s  ", c->compute == HONE_DTYPE_F32 ? "f32" : "bf16",
+                        c->recompute ? "layer" : "none");
         put_bytes(out, v->memory[i].peak);
         hone_str_puts(out, " = ");
         put_bytes(out, v->memory[i].fixed);

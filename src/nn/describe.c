@@ -59,7 +59,8 @@ void hone_describe_attention(hone_str *out, const hone_attention_config *c)
 
 void hone_describe_mlp(hone_str *out, const hone_mlp_config *c)
 {
-    static const char *const kinds[] = { "gated", "gated (fused)", "plain" }, *const acts[] = { "silu", "gelu", "gelu_tanh", "relu", "relu2" };
+    static const char *const kinds[] = { "gated", "gated (fused)", "plain" };
+    static const char *const acts[] = { "silu", "gelu", "gelu_tanh", "relu", "relu2" };
 
     hone_str_printf(out, "%s %s of %lld", kinds[c->kind], c->xielu ? "xielu" : acts[c->act], (long long)c->intermediate);
 }

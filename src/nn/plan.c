@@ -27,7 +27,8 @@ static bool same_treatment(const hone_plan_row *a, const hone_plan_row *b)
                 && a->transposed == b->transposed && a->replica == b->replica;
 
     for (int i = 0; i < a->parts && same; i++)
-        same = a->part[i].pieces == b->part[i].pieces && a->part[i].size == b->part[i].size && a->part[i].shared == b->part[i].shared;
+        same = a->part[i].pieces == b->part[i].pieces && a->part[i].size == b->part[i].size
+               && a->part[i].shared == b->part[i].shared;
     return same;
 }
 

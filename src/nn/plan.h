@@ -1,11 +1,11 @@
 /*
  * nn/plan.h -- how a model may be divided among ranks and relieved of memory: rows of pattern -> treatment, as data.
  *
- * The builders of nn/ add a row for every module as they declare it, so that each family has a default plan. Model code never reads
- * the plan, and the plan moves no weight: it holds what must be known to do so.
+ * The builders of nn/ add a row for every module as they declare it, so that each family has a default plan. Model code never
+ * reads the plan, and the plan moves no weight: it holds what must be known to do so.
  *
- * Tensor parallelism is Megatron's (Shoeybi et al. 2019): of two products in a row, the first is cut by columns of its output and the
- * second by rows of its input, so that what lies between stays on its rank and one sum over the ranks follows.
+ * Tensor parallelism is Megatron's (Shoeybi et al. 2019): of two products in a row, the first is cut by columns of its output and
+ * the second by rows of its input, so that what lies between stays on its rank and one sum over the ranks follows.
  */
 #ifndef HONE_NN_PLAN_H
 #define HONE_NN_PLAN_H
@@ -25,7 +25,7 @@ typedef enum hone_treatment {
 
 /* Of a parameter that is whole on every rank: what each rank's gradient is. */
 typedef enum hone_replica {
-    HONE_REPLICA_STREAM,        /* works on the residual stream: the same on all ranks, or a part of the sum where its tokens are split */
+    HONE_REPLICA_STREAM,        /* works on the residual stream: the same on all ranks, or where tokens are split a part of the sum */
     HONE_REPLICA_PART,          /* works on a rank's own heads or columns: a part of the sum, always */
     HONE_REPLICA_SAME           /* works on whole rows of all tokens: the same on all ranks, always */
 } hone_replica;
@@ -36,7 +36,7 @@ typedef enum hone_replica {
  */
 typedef struct hone_plan_part {
     int64_t pieces, size;
-    bool    shared;             /* with more ranks than pieces, neighbours hold the same piece (key/value heads) and sum its gradient */
+    bool    shared;             /* with more ranks than pieces, neighbours hold the same one (kv heads) and sum its gradient */
 } hone_plan_part;
 
 enum { HONE_PLAN_PARTS = 3 };
@@ -44,11 +44,11 @@ enum { HONE_PLAN_PARTS = 3 };
 typedef struct hone_plan_row {
     char          *pattern;     /* owned by the plan */
     hone_treatment treatment;
-    const char    *unit;        /* unit: the name that several matches have together; NULL = each is one of its own name. Static text */
+    const char    *unit;        /* unit: the name that several matches have together; NULL = each has its own. Static text */
     /* colwise, rowwise, vocab: the parts lie one behind another (a fused q | k | v has three), and each is cut for itself */
     hone_plan_part part[HONE_PLAN_PARTS];
     int            parts;
-    bool           whole;       /* colwise: its output is gathered on every rank; rowwise: its input is whole, each rank takes its share */
+    bool           whole;       /* colwise: the output is gathered on every rank; rowwise: the input is whole, a rank takes its share */
     bool           transposed;  /* the weight is stored as [in, features] */
     hone_replica   replica;     /* replicate */
 } hone_plan_row;
@@ -65,12 +65,12 @@ hone_status hone_plan_declare(hone_plan *plan, const char *name, const hone_plan
 
 /* "model.layers.3.mlp" -> "model.layers.*.mlp". Owns: hone_free. NULL when memory is out. */
 char *hone_plan_pattern(const char *name);
-/* Whether a name matches: part by part between dots, "*" standing for one part that is a number, or "*" (a stack of parameters). */
+/* Whether a name matches: part by part between dots, "*" standing for one that is a number, or "*" (a stack of parameters). */
 bool hone_plan_match(const char *pattern, const char *name);
 
 /*
- * The row that governs a module or parameter: that of the nearest module around it, and there the last one. `kind` is UNIT, RECOMPUTE,
- * or any of the rest, which exclude one another. NULL where there is none.
+ * The row that governs a module or parameter: that of the nearest module around it, and there the last one. `kind` is UNIT,
+ * RECOMPUTE, or any of the rest, which exclude one another. NULL where there is none.
  */
 const hone_plan_row *hone_plan_find(const hone_plan *plan, const char *name, hone_treatment kind);
 

@@ -17,8 +17,8 @@ typedef struct hone_memory {
 } hone_memory;
 
 /*
- * Memory of training all weights of the model in `path` with AdamW. No weight is read, so that models fit that this machine cannot
- * hold. Errors: those of hone_model_load; E_USAGE for samples longer than learned positions.
+ * Memory of training all weights of the model in `path` with AdamW. No weight is read, so that models fit that this machine
+ * cannot hold. Errors: those of hone_model_load; E_USAGE for samples longer than learned positions.
  */
 hone_status hone_memory_measure(hone_memory *out, const char *path, const hone_memory_case *c) HONE_MUST_CHECK;
 

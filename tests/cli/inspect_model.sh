@@ -47,11 +47,12 @@ check_memory() {
             bf16=$([ $dtype = bfloat16 ] && echo true || echo false)
             rm -rf "$work/run"
             "$HONE" train model_name_or_path="$model" stage=sft finetuning_type=full dataset="$work/rows.jsonl" bf16=$bf16 \
-                recompute=$recompute cutoff_len="$tokens" per_device_train_batch_size="$samples" gradient_accumulation_steps=1 max_steps=5 \
-                save_strategy=no output_dir="$work/run" threads="$threads" plot_loss=false >"$work/log" 2>&1 || { complain "training"; cat "$work/log"; }
+                recompute=$recompute cutoff_len="$tokens" per_device_train_batch_size="$samples" gradient_accumulation_steps=1 \
+                max_steps=5 save_strategy=no output_dir="$work/run" threads="$threads" plot_loss=false >"$work/log" 2>&1 ||
+                { complain "training"; cat "$work/log"; }
             trained=$(tail -n 1 "$work/run/metrics.jsonl" | sed 's/.*"memory": *\([0-9]*\).*/\1/')
             [ "$trained" = "$(peak $dtype $recompute)" ] ||
-                complain "$model, $dtype, recompute $recompute: training takes $trained bytes, inspect says $(peak $dtype $recompute)"
+                complain "$model, $dtype, recompute $recompute: $trained bytes in training, inspect says $(peak $dtype $recompute)"
         done
     done
 }

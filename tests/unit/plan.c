@@ -1,4 +1,4 @@
-/* The default plan: sound for every model directory, as meant for each kind of module, and transformers' but for what is said below. */
+/* The default plan: sound for every model directory, as meant for each kind of module, and transformers' but for what is said. */
 #include "hone_test.h"
 
 #include <glob.h>
@@ -37,7 +37,8 @@ static void star_is_one_number(void **state)
         { "model.layers.1", "model.layers.1.mlp", false }, { "model.layers.*", "model.layers", false },
         { "model.layers.*", "model.layers.", false }, { "model.*.mlp", "model.layers.mlp", false },
         { "model.*", "model.3.mlp", false }, { "*", "7", true }, { "*", "7a", false }, { "a.*.b", "a.*.b", true },
-        { "a", "a.", false }, { "a.", "a", false }, { "a", "ab", false }, { "ab", "a", false }, { "", "", true }, { "", "a", false },
+        { "a", "a.", false }, { "a.", "a", false }, { "a", "ab", false }, { "ab", "a", false },
+        { "", "", true }, { "", "a", false },
     };
 
     (void)state;
@@ -227,12 +228,12 @@ typedef struct difference { const char *family, *pattern, *theirs, *ours; } diff
 static const difference differences[] = {
     /* hone's loss works on each rank's own logits; the reference gathers them */
     { "*", "lm_head", "colwise_gather_output", "vocab" },
-    /* and its table of embeddings is cut like the head's, with which it may be tied; the reference cuts gpt_neox' and hunyuan's */
+    /* and its table of embeddings is cut like the head's, with which it may be tied; the reference cuts two families' */
     { "*", ".embed_tokens", "none", "vocab" },
     { "hunyuan_v1_dense", ".embed_tokens", "embedding_rowwise", "vocab" },
     { "gpt_neox", ".embed_in", "embedding_rowwise", "vocab" },
-    /* fused matrices: a row boundary for each part lets every rank have its share of each; the reference cuts without regard to parts
-     * and gathers what comes out */
+    /* fused matrices: a row boundary for each part lets every rank have its share of each; the reference cuts without regard to
+     * parts and gathers what comes out */
     { "phi3", ".qkv_proj", "colwise_gather_output", "colwise" },
     { "phi3", ".o_proj", "rowwise_split_input", "rowwise" },
     { "phi3", ".gate_up_proj", "colwise_gather_output", "colwise" },
