@@ -31,6 +31,17 @@ static void read_sizes(hone_config *c, hone_decoder_config *d, const hone_decode
                            (long long)a->kv_heads);
 }
 
+/* The reference gives the padding token's embedding no gradient, though the token may well occur: it often is the end of text too.
+ * A negative one counts from the end. */
+static void read_padding(hone_config *c, hone_decoder_config *d, const hone_decoder_defaults *def)
+{
+    bool    null = json_is_null(json_object_get(c->root, "pad_token_id"));
+    int64_t absent = def->padding == HONE_PADDING_0 ? 0 : def->padding > 0 && def->padding < d->vocab ? def->padding : -1;
+    int64_t padding = hone_config_int(c, "pad_token_id", INT64_MAX, -d->vocab, INT64_MAX);
+
+    d->padding = null ? -1 : padding == INT64_MAX ? absent : padding < 0 ? padding + d->vocab : padding;
+}
+
 static void read_act(hone_config *c, hone_decoder_config *d, const hone_decoder_defaults *def)
 {
     const char *key = def->act_key ? def->act_key : "hidden_act", *absent = def->act ? def->act : "silu";
@@ -45,6 +56,7 @@ void hone_config_decoder(hone_config *c, hone_decoder_config *d, const hone_deco
 {
     *d = (hone_decoder_config){ .names = llama_names, .embed_dropout = -1, .attention_out_dropout = -1, .mlp_out_dropout = -1 };
     read_sizes(c, d, def);
+    read_padding(c, d, def);
     read_act(c, d, def);
     d->norm.eps = def->norm_eps > 0 ? def->norm_eps : 1e-6;
     if (!def->norm_eps_key || *def->norm_eps_key)

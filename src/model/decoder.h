@@ -11,6 +11,9 @@
 /* In place of a key's name: the family has no such key. */
 #define HONE_NO_KEY ""
 
+/* The default of pad_token_id is token 0. */
+enum { HONE_PADDING_0 = -1 };
+
 /* What the config class takes for absent keys, and where its keys have other names than llama's. */
 typedef struct hone_decoder_defaults {
     int64_t     vocab, hidden, intermediate, layers, heads;
@@ -21,6 +24,7 @@ typedef struct hone_decoder_defaults {
     const char *act_key;            /* NULL: hidden_act */
     double      norm_eps;           /* 0: 1e-6 */
     const char *norm_eps_key;       /* NULL: rms_norm_eps */
+    int64_t     padding;            /* pad_token_id; 0: none, HONE_PADDING_0: token 0 */
     bool        tied;               /* tie_word_embeddings */
     double      dropout;            /* attention_dropout */
     hone_rope_defaults rope;

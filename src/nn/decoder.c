@@ -13,6 +13,7 @@ typedef struct decoder_block {
 
 typedef struct decoder {
     hone_param    *embedding, *positions;
+    int64_t        padding;
     hone_norm      embed_norm, norm;
     hone_rope_spec rope[HONE_DECODER_ROPES];
     double         embed_scale, residual_scale;
@@ -24,10 +25,10 @@ typedef struct decoder {
 static hone_tensor *embed(hone_ctx *ctx, const hone_model *m, hone_batch *batch)
 {
     const decoder *d = m->state;
-    hone_tensor   *h = hone_op_embedding(ctx, d->embedding->value, batch->ids, batch->tokens);
+    hone_tensor   *h = hone_op_embedding(ctx, d->embedding->value, batch->ids, batch->tokens, d->padding);
 
     if (d->positions)
-        h = hone_op_add(ctx, h, hone_op_embedding(ctx, d->positions->value, batch->positions, batch->tokens), 1);
+        h = hone_op_add(ctx, h, hone_op_embedding(ctx, d->positions->value, batch->positions, batch->tokens, -1), 1);
     if (d->embed_scale != 1)
         h = hone_op_scale(ctx, h, d->embed_scale);
     h = hone_op_dropout(ctx, h, batch->token_samples, batch->positions, d->embed_dropout,
@@ -251,6 +252,7 @@ static decoder *create(const hone_decoder_config *c, hone_dtype compute)
         return NULL;
     for (int i = 0; i < HONE_DECODER_ROPES; i++)
         d->rope[i] = c->rope[i];
+    d->padding = c->padding;
     d->embed_scale = one_if_unset(c->embed_scale);
     if (c->embed_scale_in_dtype)
         d->embed_scale = rounded(d->embed_scale, compute);

@@ -35,6 +35,7 @@ typedef struct hone_decoder_layer {
 
 typedef struct hone_decoder_config {
     int64_t               vocab, hidden, layers;
+    int64_t               padding;          /* the token whose embedding does not learn from where it stands in a sample; -1 = none */
     int64_t               positions;        /* what the model is made for; a limit only with learned positions */
     hone_decoder_names    names;
     hone_norm_spec        norm;             /* of the blocks and the last one */

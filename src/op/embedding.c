@@ -2,7 +2,7 @@
 #include "op/op.h"
 #include "op/param.h"
 
-typedef struct attrs { const int32_t *ids; int64_t n; } attrs;
+typedef struct attrs { const int32_t *ids; int64_t n, padding; } attrs;
 
 static hone_status forward(hone_ctx *ctx, hone_node *n)
 {
@@ -26,7 +26,7 @@ static hone_status backward_weight(hone_ctx *ctx, hone_node *n)
     const attrs        *a = HONE_ATTRS(attrs, n);
     hone_tensor        *table = n->in[0];
     hone_embedding_args args = { .ids = a->ids, .dy = hone_tensor_data(n->out[0]->grad), .rows = a->n,
-                                 .vocab = table->dims[0], .dim = table->dims[1] };
+                                 .vocab = table->dims[0], .dim = table->dims[1], .padding = a->padding };
 
     args.dtable = hone_param_grad_target(table, &args.accumulate);
     if (!args.dtable)
@@ -37,7 +37,7 @@ static hone_status backward_weight(hone_ctx *ctx, hone_node *n)
 static const hone_op_rule rule = { .name = "embedding", .attrs_size = sizeof(attrs), .forward = forward,
                                    .backward_weight = backward_weight };
 
-hone_tensor *hone_op_embedding(hone_ctx *ctx, hone_tensor *table, const int32_t *ids, int64_t n)
+hone_tensor *hone_op_embedding(hone_ctx *ctx, hone_tensor *table, const int32_t *ids, int64_t n, int64_t padding)
 {
-    return hone_node_apply(ctx, &rule, &table, 1, &(attrs){ ids, n }, 1, NULL);
+    return hone_node_apply(ctx, &rule, &table, 1, &(attrs){ ids, n, padding }, 1, NULL);
 }

@@ -86,6 +86,7 @@ typedef struct hone_embedding_args {
     const void    *dy;          /* [rows, dim]; BWD_WEIGHT */
     void          *dtable;      /* acc [vocab, dim]; BWD_WEIGHT adds in row order; with !accumulate it is zeroed first */
     int64_t        rows, vocab, dim;
+    int64_t        padding;     /* dy of rows with this id goes nowhere; -1: there is no such id */
     bool           accumulate;
 } hone_embedding_args;
 

@@ -13,8 +13,8 @@
 #include "tensor/tensor.h"
 
 /* table [V, D], ids [T] (int32 on the device, alive as long as the tape) -> [T, D] in the table's dtype. An id out of
- * range fails the context with E_DATA. */
-hone_tensor *hone_op_embedding(hone_ctx *ctx, hone_tensor *table, const int32_t *ids, int64_t n);
+ * range fails the context with E_DATA. The row of id `padding` (-1: none) gets no gradient from here. */
+hone_tensor *hone_op_embedding(hone_ctx *ctx, hone_tensor *table, const int32_t *ids, int64_t n, int64_t padding);
 
 /* x [.., K], w [N, K] (or [K, N] with w_is_kn), bias [N] or NULL -> [.., N]; `residual` [.., N], or NULL, is added before
  * rounding. */

@@ -42,14 +42,15 @@ static void embedding_cases(const each *e)
             if (too_large(e, HONE_MAX(rows, vocab), dim))
                 continue;
             snprintf(c.label, sizeof c.label, "embedding rows %ld dim %ld vocab %ld%s", rows, dim, vocab, accumulate ? " accumulate" : "");
-            c.args.embedding = (hone_embedding_args){ .rows = rows, .vocab = vocab, .dim = dim, .accumulate = accumulate };
+            c.args.embedding = (hone_embedding_args){ .rows = rows, .vocab = vocab, .dim = dim, .padding = s % 2 ? -1 : vocab / 2,
+                                                          .accumulate = accumulate };
             ids = op_case_add(&c, "ids", offsetof(hone_embedding_args, ids), OP_I32, OP_ROW, rows, 1, "i-i");
             table = op_case_add(&c, "table", offsetof(hone_embedding_args, table), OP_ELEM, OP_SHARED, vocab, dim, "i--");
             y = op_case_add(&c, "y", offsetof(hone_embedding_args, y), OP_ELEM, OP_ROW, rows, dim, "o--");
             dy = op_case_add(&c, "dy", offsetof(hone_embedding_args, dy), OP_ELEM, OP_ROW, rows, dim, "--i");
             dtable = op_case_add(&c, "dtable", offsetof(hone_embedding_args, dtable), OP_ACC, OP_SHARED, vocab, dim, accumulate ? "--b" : "--o");
             fill_ints(&c, ids, vocab);
-            c.buffers[table].gradient = dtable;
+            c.buffers[table].gradient = c.args.embedding.padding < 0 ? dtable : -1;    /* what padding gets is no derivative */
             c.buffers[y].gradient = dy;
             c.buffers[dtable].length = (double)rows;
             c.rows_field = offsetof(hone_embedding_args, rows);

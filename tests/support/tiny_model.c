@@ -37,7 +37,7 @@ hone_model *t_tiny_model(hone_ctx *ctx, const t_tiny_spec *s)
     hone_decoder_layer  layers[2] = { { .window = 0 }, { .window = s->window } };
     hone_builder        b = { 0 };
     hone_decoder_config c = {
-        .vocab = 37, .hidden = 20, .layers = 2, .tied = !s->untied, .layer = layers, .norm = { .eps = 1e-6 },
+        .vocab = 37, .hidden = 20, .layers = 2, .padding = -1, .tied = !s->untied, .layer = layers, .norm = { .eps = 1e-6 },
         .names = { .root = "model", .embedding = "embed_tokens", .layers = "layers", .attention = "self_attn", .mlp = "mlp",
                    .attention_in = "input_layernorm", .mlp_in = "post_attention_layernorm", .norm = "norm", .head = "lm_head" },
         .attention = { .hidden = 20, .heads = 4, .kv_heads = 2, .head_dim = 6, .qkv_bias = true, .qk_norm = HONE_QK_NORM_HEAD,

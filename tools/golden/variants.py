@@ -277,6 +277,7 @@ OLMO = {
     "olmo2-base": ("olmo2", rotary(61, 16, 4, 4, 23), dict(train=True, generate=True, minimal=True)),
     "olmo2-biases-tied": ("olmo2", rotary(67, 20, 2, 1, 19, attention_bias=True, tie_word_embeddings=True, hidden_act="gelu",
                                           rms_norm_eps=1e-3, rope_parameters=rope("default", 5e5)), {}),
+    "olmo2-padding-last": ("olmo2", rotary(17, 16, 2, 1, 19, pad_token_id=-1), {}),
     "olmo2-head-dim-yarn": ("olmo2", rotary(61, 24, 4, 2, 17, layers=3, head_dim=10, attention_dropout=0.1,
                                             rope_parameters=yarn()), dict(type_key="type")),
     "olmo2-dynamic": ("olmo2", rotary(61, 16, 2, 2, 15, positions=12, rope_parameters=rope("dynamic", 5e3, factor=2.0)),
@@ -305,6 +306,8 @@ GEMMA = {
                                           rope_parameters=rope("linear", factor=2.0)), dict(type_key="type")),
     "gemma-yarn": ("gemma", rotary(61, 20, 2, 1, 15, head_dim=8, use_bidirectional_attention=False, rope_parameters=yarn()),
                    dict(v4=dict(hidden_activation="gelu_pytorch_tanh"))),
+
+    "gemma-padding": ("gemma", rotary(17, 16, 2, 1, 19, head_dim=8, pad_token_id=0), dict(minimal=True)),
 
     "gemma2-base": ("gemma2", rotary(61, 16, 4, 2, 23, layers=2, head_dim=6, sliding_window=5, query_pre_attn_scalar=9,
                                      attn_logit_softcapping=1.5, final_logit_softcapping=2.0),

@@ -2,7 +2,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 131072, .hidden = 4096, .intermediate = 14336, .layers = 32, .heads = 32,
-    .positions = 65536, .act = "xielu", .norm_eps = 1e-5, .rope = { .theta = 12000000 } };
+    .positions = 65536, .padding = 3, .act = "xielu", .norm_eps = 1e-5, .rope = { .theta = 12000000 } };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

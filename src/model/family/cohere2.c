@@ -2,7 +2,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 256000, .hidden = 8192, .intermediate = 22528, .layers = 40, .heads = 64,
-    .positions = 8192, .norm_eps_key = "layer_norm_eps", .norm_eps = 1e-5, .tied = true };
+    .positions = 8192, .padding = HONE_PADDING_0, .norm_eps_key = "layer_norm_eps", .norm_eps = 1e-5, .tied = true };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

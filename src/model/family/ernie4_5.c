@@ -2,7 +2,8 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 103424, .hidden = 1024, .intermediate = 3072, .layers = 18, .heads = 16,
-    .kv_heads = 2, .head_dim = 128, .positions = 131072, .norm_eps = 1e-5, .tied = true, .rope = { .theta = 500000 } };
+    .kv_heads = 2, .head_dim = 128, .positions = 131072, .padding = HONE_PADDING_0, .norm_eps = 1e-5,
+    .tied = true, .rope = { .theta = 500000 } };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

@@ -5,7 +5,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 256000, .hidden = 3072, .intermediate = 24576, .layers = 28, .heads = 16,
-    .kv_heads = 16, .head_dim = 256, .positions = 8192, .act = "gelu_pytorch_tanh", .tied = true };
+    .kv_heads = 16, .head_dim = 256, .positions = 8192, .padding = HONE_PADDING_0, .act = "gelu_pytorch_tanh", .tied = true };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

@@ -4,7 +4,8 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 256000, .hidden = 2304, .intermediate = 9216, .layers = 26, .heads = 8,
-    .kv_heads = 4, .head_dim = 256, .positions = 8192, .act_key = "hidden_activation", .act = "gelu_pytorch_tanh", .tied = true };
+    .kv_heads = 4, .head_dim = 256, .positions = 8192, .padding = HONE_PADDING_0,
+    .act_key = "hidden_activation", .act = "gelu_pytorch_tanh", .tied = true };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

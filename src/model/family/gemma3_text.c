@@ -5,8 +5,8 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 262208, .hidden = 2304, .intermediate = 9216, .layers = 26, .heads = 8,
-    .kv_heads = 4, .head_dim = 256, .positions = 131072, .act_key = "hidden_activation", .act = "gelu_pytorch_tanh", .tied = true,
-    .own_rope = true };
+    .kv_heads = 4, .head_dim = 256, .positions = 131072, .padding = HONE_PADDING_0,
+    .act_key = "hidden_activation", .act = "gelu_pytorch_tanh", .tied = true, .own_rope = true };
 static const hone_rope_defaults full = { .theta = 1000000 }, sliding = { .theta = 10000 };
 
 static void read(hone_config *c, hone_decoder_config *d)

@@ -2,7 +2,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 151552, .hidden = 4096, .intermediate = 13696, .layers = 40, .heads = 32,
-    .kv_heads = 2, .head_dim = 128, .positions = 131072, .norm_eps = 1.5625e-7, .rope = { .partial = 0.5 } };
+    .kv_heads = 2, .head_dim = 128, .positions = 131072, .padding = 151329, .norm_eps = 1.5625e-7, .rope = { .partial = 0.5 } };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

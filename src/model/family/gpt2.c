@@ -26,7 +26,7 @@ static void read(hone_config *c, hone_decoder_config *d)
         "summary_proj_to_labels", "summary_first_dropout", "reorder_and_upcast_attn", "n_special", "predict_special_tokens" };
     int64_t heads = hone_config_int(c, "n_head", 12, 1, 1 << 16);
 
-    *d = (hone_decoder_config){ .names = names };
+    *d = (hone_decoder_config){ .names = names, .padding = -1 };
     d->layers = hone_config_int(c, "n_layer", 12, 1, 1 << 14);
     d->vocab = hone_config_int(c, "vocab_size", 50257, 1, INT32_MAX);
     d->hidden = hone_config_int(c, "n_embd", 768, 1, 1 << 24);

@@ -22,6 +22,7 @@ static void read(hone_config *c, hone_decoder_config *d)
     hone_config_rope(c, &d->rope[0], a->head_dim, d->positions, &rope);
     hone_config_ignore(c, unused, HONE_COUNTOF(unused));
     d->names = names;
+    d->padding = -1;
     d->norm.kind = HONE_NORM_LAYER;
     d->norm.bias = true;
     d->parallel = hone_config_bool(c, "use_parallel_residual", true);

@@ -2,7 +2,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 48000, .hidden = 2560, .intermediate = 7040, .layers = 24, .heads = 20,
-    .kv_heads = 20, .head_dim = 128, .positions = 4096, .norm_eps = 1e-8, .rope = { .theta = 100000 } };
+    .kv_heads = 20, .head_dim = 128, .positions = 4096, .padding = 3, .norm_eps = 1e-8, .rope = { .theta = 100000 } };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

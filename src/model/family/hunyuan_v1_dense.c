@@ -3,7 +3,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 290943, .hidden = 4096, .intermediate = 11008, .layers = 32, .heads = 32,
-                                                .positions = 2048, .norm_eps = 1e-5, .rope = { .alpha = true } };
+                                                .positions = 2048, .padding = HONE_PADDING_0, .norm_eps = 1e-5, .rope = { .alpha = true } };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

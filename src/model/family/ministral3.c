@@ -2,7 +2,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 131072, .hidden = 4096, .intermediate = 14336, .layers = 34, .heads = 32,
-    .kv_heads = 8, .head_dim = 128, .positions = 262144, .norm_eps = 1e-5, .own_rope = true };
+    .kv_heads = 8, .head_dim = 128, .positions = 262144, .padding = 11, .norm_eps = 1e-5, .own_rope = true };
 static const hone_rope_defaults rope = { .growth = true };
 
 /* What the config class takes where the file has no rotary settings. */

@@ -3,7 +3,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 50304, .hidden = 768, .intermediate = 8192, .layers = 12, .heads = 6,
-                                                .positions = 2048, .act = "relu2" };
+                                                .positions = 2048, .padding = 1, .act = "relu2" };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

@@ -2,7 +2,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 50304, .hidden = 4096, .intermediate = 11008, .layers = 32, .heads = 32,
-                                                .positions = 2048, .norm_eps = 1e-5, .own_rope = true };
+                                                .positions = 2048, .padding = 1, .norm_eps = 1e-5, .own_rope = true };
 static const hone_rope_defaults rope = { .theta = 500000 };
 
 static void read(hone_config *c, hone_decoder_config *d)

@@ -2,7 +2,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 32064, .hidden = 3072, .intermediate = 8192, .layers = 32, .heads = 32,
-    .positions = 4096, .norm_eps = 1e-5, .rope = { .partial = 1, .original = 4096, .types = "default, longrope" } };
+    .positions = 4096, .padding = 32000, .norm_eps = 1e-5, .rope = { .partial = 1, .original = 4096, .types = "default, longrope" } };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

@@ -2,7 +2,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 155136, .hidden = 4096, .intermediate = 27648, .layers = 64, .heads = 80,
-    .kv_heads = 8, .head_dim = 128, .positions = 524288, .dropout = 0.1 };
+    .kv_heads = 8, .head_dim = 128, .positions = 524288, .padding = 1, .dropout = 0.1 };
 
 static void read(hone_config *c, hone_decoder_config *d)
 {

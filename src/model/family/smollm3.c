@@ -2,7 +2,7 @@
 #include "model/decoder.h"
 
 static const hone_decoder_defaults defaults = { .vocab = 128256, .hidden = 2048, .intermediate = 11008, .layers = 36, .heads = 16,
-    .kv_heads = 4, .positions = 32768, .tied = true, .rope = { .theta = 2000000 } };
+    .kv_heads = 4, .positions = 32768, .padding = 128004, .tied = true, .rope = { .theta = 2000000 } };
 
 /* "no_rope_layers" has a 1 for each layer that rotates. */
 static void read_rotation(hone_config *c, hone_decoder_config *d)
