@@ -14,12 +14,9 @@ enum { CUTOFF_LEN = 2048, TOKENS_MAX = 1 << 24 };
 
 const char *hone_view_file_dtype(const hone_model_view *v, const hone_param *p)
 {
-    const hone_loaded *l = v->loaded;
+    int64_t i = hone_loaded_tensor(v->loaded, p, 0);
 
-    for (size_t i = 0; i < hone_model_dir_len(l->dir); i++)
-        if (l->bound[i].param == p)
-            return hone_dtype_file_name(hone_model_dir_at(l->dir, i)->dtype);
-    return "?";
+    return i < 0 ? "?" : hone_dtype_file_name(hone_model_dir_at(v->loaded->dir, (size_t)i)->dtype);
 }
 
 int64_t hone_view_numel(const hone_module *m)

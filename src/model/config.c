@@ -1,5 +1,6 @@
 #include "model/config.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,6 +98,8 @@ int64_t hone_config_int(hone_config *c, const char *key, int64_t absent, int64_t
     return HONE_MIN(HONE_MAX(n, least), most);      /* whoever divides by it before looking at the status is safe */
 }
 
+bool hone_config_fits_f32(double x) { return x == 0 || (fabs(x) >= FLT_MIN && fabs(x) <= FLT_MAX); }
+
 double hone_config_number(hone_config *c, const char *key, double absent)
 {
     const json_t *v = hone_config_raw(c, key);
@@ -105,6 +108,8 @@ double hone_config_number(hone_config *c, const char *key, double absent)
         return absent;
     if (!json_is_number(v))
         wrong_type(c, key, "a number", v);
+    if (c->status == HONE_OK && !hone_config_fits_f32(json_number_value(v)))
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"%s\" is %g, which no 32-bit float holds", key, json_number_value(v));
     return json_number_value(v);
 }
 

@@ -27,7 +27,9 @@ hone_status hone_config_end(hone_config *c) HONE_MUST_CHECK;
 
 /* From `least` to `most` whatever the file says. */
 int64_t     hone_config_int(hone_config *c, const char *key, int64_t absent, int64_t least, int64_t most);
+/* Computed with in f32 sooner or later: what a float rounds to zero or to infinity is refused. */
 double      hone_config_number(hone_config *c, const char *key, double absent);
+bool        hone_config_fits_f32(double x);
 bool        hone_config_bool(hone_config *c, const char *key, bool absent);
 /* Borrowed; `absent` may be NULL. */
 const char *hone_config_string(hone_config *c, const char *key, const char *absent);

@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "model/config.h"
 
-/* One object of rotary settings; `dict` may be NULL. `original`: what takes the place of its original_max_position_embeddings, or 0. */
-typedef struct reader { hone_config *c; const json_t *dict; hone_map *read; const char *type; double original; } reader;
+/* One object of rotary settings under `key`; `dict` may be NULL. `original`: what takes the place of its original_max_position_embeddings, or 0. */
+typedef struct reader { hone_config *c; const json_t *dict; const char *key; hone_map *read; const char *type; double original; } reader;
 
 static const json_t *get(reader *r, const char *key)
 {
@@ -24,6 +25,9 @@ static double number(reader *r, const char *key, double absent)
     if (v && !json_is_number(v) && r->c->status == HONE_OK)
         r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope setting \"%s\" must be a number, not %s", key,
                                  hone_json_type_name(v));
+    if (v && r->c->status == HONE_OK && !hone_config_fits_f32(json_number_value(v)))
+        r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope setting \"%s\" is %g, which no 32-bit float holds", key,
+                                 json_number_value(v));
     return v ? json_number_value(v) : absent;
 }
 
@@ -90,8 +94,8 @@ static void read_factors(reader *r, float *out, const char *key, int64_t pairs)
     }
     for (int64_t i = 0; i < pairs && r->c->status == HONE_OK; i++) {
         out[i] = (float)json_number_value(json_array_get(list, (size_t)i));
-        if (!(out[i] > 0))
-            r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: entry %lld of rope setting \"%s\" must be a positive number",
+        if (!(out[i] > 0) || !isfinite(out[i]))
+            r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: entry %lld of rope setting \"%s\" must be a positive 32-bit number",
                                      (long long)i, key);
     }
 }
@@ -134,9 +138,9 @@ static bool lists(const char *list, const char *name)
 {
     size_t n = strlen(name);
 
-    for (const char *at = list; (at = strstr(at, name)); at += n)
+    for (const char *at = list; n > 0 && (at = strstr(at, name)); at += n)
         if ((at == list || at[-1] == ' ') && (at[n] == '\0' || at[n] == ','))
-            return n > 0;
+            return true;
     return false;
 }
 
@@ -207,6 +211,26 @@ static void check(hone_config *c, const hone_rope_spec *s, int64_t head_dim)
         hone_config_refuse(c, "rope type \"dynamic\" has no meaning for a head size of 2");
 }
 
+/* Settings that are numbers each may come to what is none: every angle up to the last position, and the scale, must be finite. */
+static void check_finite(hone_config *c, const hone_rope_spec *s, const char *type)
+{
+    static const int64_t lengths[] = { 1, INT32_MAX };
+    float               *inv_freq = hone_calloc((size_t)hone_rope_pairs(s), sizeof *inv_freq);
+    bool                 finite = true;
+
+    if (!inv_freq)
+        c->status = HONE_E_NOMEM;
+    for (size_t k = 0; inv_freq && k < HONE_COUNTOF(lengths); k++) {
+        finite &= isfinite((float)hone_rope_frequencies(inv_freq, s, lengths[k]));
+        for (int64_t i = 0; i < hone_rope_pairs(s); i++)
+            finite &= isfinite(inv_freq[i] * (float)INT32_MAX);
+    }
+    hone_free(inv_freq);
+    if (c->status == HONE_OK && !finite)
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: the settings of rope type \"%s\" (rope_theta %g, factor %g) give angles "
+                              "that are no finite numbers", type, s->base, s->factor);
+}
+
 /* How queries grow with their position. */
 static void read_growth(reader *r, hone_rope_spec *s)
 {
@@ -226,7 +250,8 @@ static void read_settings(reader *r, hone_rope_spec *out, int64_t head_dim, int6
     *out = (hone_rope_spec){ .factor = 1, .max_positions = (double)max_positions, .original_max_positions = (double)max_positions,
                              .attention_factor = -1, .truncate = true };
     if (r->dict && !json_is_object(r->dict) && c->status == HONE_OK)
-        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: rope settings must be an object, not %s", hone_json_type_name(r->dict));
+        c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"%s\": rope settings must be an object, not %s", r->key,
+                              hone_json_type_name(r->dict));
     if (c->status == HONE_OK)
         c->status = hone_map_create(&r->read);
     if (c->status != HONE_OK)
@@ -245,19 +270,22 @@ static void read_settings(reader *r, hone_rope_spec *out, int64_t head_dim, int6
         refuse_unread(r);
     hone_map_destroy(&r->read);
     check(c, out, head_dim);
+    if (c->status == HONE_OK)
+        check_finite(c, out, r->type);
 }
 
 /* The object that holds the settings, in either spelling. */
-static const json_t *settings(hone_config *c)
+static reader settings(hone_config *c)
 {
     const json_t *scaling = hone_config_raw(c, "rope_scaling"), *parameters = hone_config_raw(c, "rope_parameters");
+    bool          old = scaling && !(json_is_object(scaling) && json_object_size(scaling) == 0);
 
-    return scaling && !(json_is_object(scaling) && json_object_size(scaling) == 0) ? scaling : parameters;
+    return (reader){ .c = c, .dict = old ? scaling : parameters, .key = old ? "rope_scaling" : "rope_parameters" };
 }
 
 void hone_config_rope(hone_config *c, hone_rope_spec *out, int64_t dim, int64_t max_positions, const hone_rope_defaults *def)
 {
-    reader r = { .c = c, .dict = settings(c) };
+    reader r = settings(c);
     double theta = hone_config_number(c, "rope_theta", def->theta > 0 ? def->theta : 10000);
     bool   whole = json_is_null(json_object_get(c->root, "partial_rotary_factor"));   /* no default takes the place of a null */
     double partial = hone_config_number(c, "partial_rotary_factor", def->partial > 0 && !whole ? def->partial : 1);
@@ -272,8 +300,8 @@ void hone_config_rope_by_type(hone_config *c, hone_rope_spec rope[2], int64_t di
     const json_t *scaling = hone_config_raw(c, "rope_scaling"), *types = hone_config_raw(c, "rope_parameters");
     double        theta = hone_config_number(c, "rope_theta", full->theta);
     double        sliding_theta = sliding_key ? hone_config_number(c, sliding_key, sliding->theta) : sliding->theta;
-    reader        of_full = { .c = c, .dict = json_object_get(types, "full_attention") };
-    reader        of_sliding = { .c = c, .dict = json_object_get(types, "sliding_attention") };
+    reader        of_full = { .c = c, .dict = json_object_get(types, "full_attention"), .key = "full_attention" };
+    reader        of_sliding = { .c = c, .dict = json_object_get(types, "sliding_attention"), .key = "sliding_attention" };
     const char   *key;
     json_t       *value;
 
@@ -289,8 +317,10 @@ void hone_config_rope_by_type(hone_config *c, hone_rope_spec rope[2], int64_t di
                            "name it by \"rope_type\"", c->family);
     if (scaling && of_full.dict)
         hone_config_refuse(c, "\"rope_scaling\" beside \"rope_parameters\" is not implemented for %s; keep one of them", c->family);
-    if (!of_full.dict || json_is_null(of_full.dict))
+    if (!of_full.dict || json_is_null(of_full.dict)) {
         of_full.dict = scaling;
+        of_full.key = "rope_scaling";
+    }
     if (json_is_null(of_sliding.dict))
         of_sliding.dict = NULL;
     read_settings(&of_full, &rope[0], dim, max_positions, theta, 1, full);

@@ -17,9 +17,17 @@ void hone_loaded_destroy(hone_loaded **loaded)
         return;
     hone_model_destroy(&l->model);
     hone_model_dir_close(&l->dir);
+    hone_map_destroy(&l->first);
     hone_free(l->bound);
     hone_free(l);
     *loaded = NULL;
+}
+
+int64_t hone_loaded_tensor(const hone_loaded *l, const hone_param *param, int64_t at)
+{
+    const hone_binding b = { (hone_param *)param, at };
+
+    return hone_map_get(l->first, &b, sizeof b, -1);
 }
 
 hone_dtype hone_model_dir_compute_dtype(const hone_model_dir *dir)
@@ -112,8 +120,8 @@ static hone_binding find_stack(const hone_params *params, const char *name)
         long        i = strtol(++part, &end, 10);
         hone_param *p;
 
-        if (end == part || *end != '.' || *part < '0' || *part > '9')
-            continue;
+        if (end == part || *end != '.' || *part < '0' || *part > '9' || (*part == '0' && end > part + 1))
+            continue;       /* a number has one spelling: "01" is not 1 */
         pattern = hone_asprintf("%.*s*%s", (int)(part - name), name, end);
         p = pattern ? hone_params_find(params, pattern) : NULL;
         hone_free(pattern);
@@ -127,7 +135,7 @@ static hone_binding find_named(const hone_params *params, const char *name)
 {
     hone_param *p = hone_params_find(params, name);
 
-    return p ? (hone_binding){ p, 0 } : find_stack(params, name);
+    return p && !strchr(name, '*') ? (hone_binding){ p, 0 } : find_stack(params, name);
 }
 
 /* lm_head.weight, or what the family calls it. */
@@ -206,12 +214,27 @@ static hone_status check_shape(const hone_loaded *l, const hone_param *p, const 
                      "together", hone_model_dir_file_of(l->dir, t), t->name, have, want);
 }
 
-/* The second tensor of a tied pair must hold the same bytes as the first. */
-static hone_status check_tie(const hone_loaded *l, const hone_safetensor *t, const hone_safetensor *first)
+/* A parameter may be there twice, as both of a tied pair or under two spellings: with the same bytes. */
+static hone_status check_twice(const hone_loaded *l, const hone_safetensor *t, const hone_safetensor *first)
 {
-    HONE_CHECK(t->dtype == first->dtype && t->bytes == first->bytes && memcmp(t->data, first->data, t->bytes) == 0,
-               HONE_E_FORMAT, "%s: config.json ties \"%s\" to \"%s\", but the two tensors differ; set tie_word_embeddings to "
-               "false to train both, or remove one of them", hone_model_dir_file_of(l->dir, t), t->name, first->name);
+    const char *file = hone_model_dir_file_of(l->dir, t);
+
+    if (t->dtype == first->dtype && t->bytes == first->bytes && memcmp(t->data, first->data, t->bytes) == 0)
+        return HONE_OK;
+    if (l->model->tied && (names_head(l->model, t->name) != names_head(l->model, first->name)))
+        return HONE_FAIL(HONE_E_FORMAT, "%s: config.json ties \"%s\" to \"%s\", but the two tensors differ; set "
+                         "tie_word_embeddings to false to train both, or remove one of them", file, t->name, first->name);
+    return HONE_FAIL(HONE_E_FORMAT, "%s: \"%s\" and \"%s\" name one parameter, but the two tensors differ; remove one of them",
+                     file, t->name, first->name);
+}
+
+static hone_status check_dtype(const hone_loaded *l, const hone_safetensor *t)
+{
+    double unused;
+
+    HONE_CHECK(hone_dtype_convert(&unused, HONE_DTYPE_F64, t->data, t->dtype, 0), HONE_E_UNSUPPORTED, "%s: tensor \"%s\" has dtype %s, "
+               "which is not a floating type that hone reads; convert the model to BF16 or F32 first",
+               hone_model_dir_file_of(l->dir, t), t->name, hone_dtype_file_name(t->dtype));
     return HONE_OK;
 }
 
@@ -224,22 +247,19 @@ static hone_status check_missing(const hone_loaded *l)
         const hone_param *p = params->all.data[k];
         int64_t           parts = strchr(p->name, '*') ? p->dims[0] : 1, step = hone_param_numel(p) / parts;
 
-        for (int64_t part = 0; part < parts; part++) {
-            bool found = false;
-
-            for (size_t i = 0; i < hone_model_dir_len(l->dir) && !found; i++)
-                found = l->bound[i].param == p && l->bound[i].at == part * step;
-            HONE_CHECK(found, HONE_E_FORMAT, "%s: tensor \"%s\" is missing; config.json asks for it%s", hone_model_dir_path(l->dir),
-                       p->name, parts > 1 ? " for every *" : "");
-        }
+        for (int64_t part = 0; part < parts; part++)
+            HONE_CHECK(hone_loaded_tensor(l, p, part * step) >= 0, HONE_E_FORMAT, "%s: tensor \"%s\" is missing; config.json asks "
+                       "for it%s", hone_model_dir_path(l->dir), p->name, strchr(p->name, '*') ? " for every *" : "");
     }
     return HONE_OK;
 }
 
 static hone_status bind_tensors(hone_loaded *l, const hone_family *family)
 {
-    size_t n = hone_model_dir_len(l->dir);
+    size_t  n = hone_model_dir_len(l->dir);
+    int64_t first;
 
+    HONE_TRY(hone_map_create(&l->first));
     l->bound = hone_calloc(n, sizeof *l->bound);
     if (!l->bound)
         return HONE_E_NOMEM;
@@ -252,9 +272,12 @@ static hone_status bind_tensors(hone_loaded *l, const hone_family *family)
             continue;
         }
         HONE_TRY(check_shape(l, b.param, t));
-        for (size_t k = 0; k < i; k++)
-            if (l->bound[k].param == b.param && l->bound[k].at == b.at)
-                HONE_TRY(check_tie(l, t, hone_model_dir_at(l->dir, k)));
+        HONE_TRY(check_dtype(l, t));
+        first = hone_loaded_tensor(l, b.param, b.at);
+        if (first >= 0)
+            HONE_TRY(check_twice(l, t, hone_model_dir_at(l->dir, (size_t)first)));
+        else
+            HONE_TRY(hone_map_put(l->first, &b, sizeof b, (int64_t)i));
         l->bound[i] = b;
     }
     return check_missing(l);

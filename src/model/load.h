@@ -4,6 +4,7 @@
 #ifndef HONE_MODEL_LOAD_H
 #define HONE_MODEL_LOAD_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "io/model_dir.h"
 #include "model/family.h"
@@ -22,6 +23,7 @@ typedef struct hone_loaded {
     hone_model     *model;
     hone_model_dir *dir;
     hone_binding   *bound;      /* per tensor of `dir`, in its order */
+    hone_map       *first;      /* hone_binding -> the first tensor of it */
 } hone_loaded;
 
 /*
@@ -34,6 +36,8 @@ typedef struct hone_loaded {
 hone_status hone_model_load(hone_loaded **out, hone_ctx *ctx, const char *path, const hone_load_options *options)
     HONE_MUST_CHECK;
 void        hone_loaded_destroy(hone_loaded **loaded);
+/* The first tensor that is this parameter, or the part of it from `at` on; -1: there is none. */
+int64_t     hone_loaded_tensor(const hone_loaded *loaded, const hone_param *param, int64_t at);
 /* Append the ids that end a generation, as generation_config.json lists them, else config.json. Errors: E_FORMAT, E_IO. */
 hone_status hone_model_dir_eos_ids(hone_vec_i32 *out, const hone_model_dir *dir) HONE_MUST_CHECK;
 /* The dtype most of the directory's floating weights have; F32 for F16 and F64, which hone does not compute in by default. */

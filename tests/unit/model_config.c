@@ -53,6 +53,20 @@ static const edit edits[] = {
     { "llama-base", ROPE("'rope_type': 'yarn', 'factor': 2.0, 'original_max_position_embeddings': 0"), HONE_E_FORMAT,
       "original_max_position_embeddings" },
     { "llama-base", ROPE("'rope_type': 'llama3', 'factor': 8.0, 'low_freq_factor': 1.0"), HONE_E_FORMAT, "high_freq" },
+    { "llama-base", ROPE("'rope_type': ''"), HONE_E_UNSUPPORTED, "rope type \"\"" },
+    { "llama-base", "{'rope_parameters': null, 'rope_scaling': 'linear'}", HONE_E_FORMAT, "rope_scaling" },
+    { "gemma3_text-base", "{'rope_parameters': {'full_attention': 5}}", HONE_E_FORMAT, "full_attention" },
+    /* numbers of which a float makes zero or infinity, and numbers that come to such */
+    { "llama-base", ROPE("'rope_type': 'default', 'rope_theta': 1e-320"), HONE_E_FORMAT, "rope_theta" },
+    { "llama-base", "{'rope_parameters': null, 'rope_theta': 1e300}", HONE_E_FORMAT, "rope_theta" },
+    { "llama-base", ROPE("'rope_type': 'linear', 'factor': 1e-37"), HONE_E_FORMAT, "angles" },
+    { "llama-base", ROPE("'rope_type': 'dynamic', 'factor': 9223372036854775807"), HONE_E_FORMAT, "angles" },
+    { "llama-base", ROPE("'rope_type': 'linear', 'factor': 1e-320"), HONE_E_FORMAT, "factor" },
+    { "llama-base", ROPE("'rope_type': 'yarn', 'factor': 2, 'attention_factor': 1e300"), HONE_E_FORMAT, "attention_factor" },
+    { "cohere-base", "{'logit_scale': 1e300}", HONE_E_FORMAT, "logit_scale" },
+    { "gemma2-base", "{'attn_logit_softcapping': 1e300}", HONE_E_FORMAT, "attn_logit_softcapping" },
+    { "gemma2-base", "{'final_logit_softcapping': 1e-320}", HONE_E_FORMAT, "final_logit_softcapping" },
+    { "granite-base", "{'logits_scaling': 1e-320}", HONE_E_FORMAT, "logits_scaling" },
     /* what is read and changes nothing */
     { "llama-base", "{'initializer_range': 0.5, 'use_cache': false, 'rope_scaling': {}}", HONE_OK, NULL },
     { "llama-base", "{'rope_parameters': null, 'rope_theta': 10000, 'rope_scaling': null}", HONE_OK, NULL },
@@ -113,9 +127,72 @@ static void edited_configs(void **state)
     assert_int_equal(failures, 0);
 }
 
+/* Edits of the header of good weights. */
+typedef struct header_edit { const char *variant, *from, *to; hone_status want; const char *named; } header_edit;
+
+static const header_edit header_edits[] = {
+    { "stablelm-qk-norm-tied", "0.self_attn.q_layernorm.norms.1.", "0.self_attn.q_layernorm.norms.01.", HONE_E_UNSUPPORTED, "norms.01." },
+    { "stablelm-qk-norm-tied", "0.self_attn.q_layernorm.norms.0.", "0.self_attn.q_layernorm.norms.*.", HONE_E_UNSUPPORTED, "norms.*." },
+    { "stablelm-qk-norm-tied", "0.self_attn.q_layernorm.norms.1.", "0.self_attn.q_layernorm.norms.99999999999999999999.",
+      HONE_E_UNSUPPORTED, "99999999999999999999" },
+    { "llama-base", "model.layers.0.input_layernorm.weight", "norm.weight", HONE_E_FORMAT, "one parameter" },
+    { "llama-base", "\"model.norm.weight\":{\"dtype\":\"F32\"", "\"model.norm.weight\":{\"dtype\":\"I32\"", HONE_E_UNSUPPORTED, "I32" },
+};
+
+static void write_header_edited(const char *dir, const header_edit *e)
+{
+    char                 from[512], to[512];
+    const unsigned char *bytes;
+    hone_mapped          map;
+    hone_str             out = HONE_STR_INIT, header = HONE_STR_INIT;
+    size_t               len, at;
+
+    snprintf(from, sizeof from, TEST_DATA "/data/models/%s/config.json", e->variant);
+    snprintf(to, sizeof to, "%s/config.json", dir);
+    T_OK(hone_file_copy(from, to));
+    snprintf(from, sizeof from, TEST_DATA "/data/models/%s/model.safetensors", e->variant);
+    snprintf(to, sizeof to, "%s/model.safetensors", dir);
+    T_OK(hone_file_map(&map, from));
+    bytes = map.data;
+    len = (size_t)bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16;
+    hone_str_append(&header, (const char *)bytes + 8, len);
+    assert_non_null(strstr(hone_str_c(&header), e->from));
+    at = (size_t)(strstr(hone_str_c(&header), e->from) - hone_str_c(&header));
+    len += strlen(e->to) - strlen(e->from);
+    for (int i = 0; i < 8; i++)
+        hone_str_putc(&out, (char)(len >> 8 * i));
+    hone_str_append(&out, header.data, at);
+    hone_str_puts(&out, e->to);
+    hone_str_append(&out, header.data + at + strlen(e->from), header.len - at - strlen(e->from));
+    hone_str_append(&out, (const char *)bytes + 8 + header.len, map.size - 8 - header.len);
+    T_OK(hone_file_write_all(to, out.data, out.len));
+    hone_file_unmap(&map);
+    hone_str_deinit(&header);
+    hone_str_deinit(&out);
+}
+
+static void edited_headers(void **state)
+{
+    hone_ctx *ctx = NULL;
+
+    (void)state;
+    T_OK(hone_ctx_create(&ctx, &(hone_ctx_options){ .meta = true, .threads = 1 }));
+    for (size_t i = 0; i < HONE_COUNTOF(header_edits); i++) {
+        const char  *dir = t_temp_dir();
+        hone_loaded *loaded;
+
+        write_header_edited(dir, &header_edits[i]);
+        assert_int_equal(hone_model_load(&loaded, ctx, dir, &(hone_load_options){ HONE_DTYPE_F32, HONE_PARAMS_FROZEN, 0 }),
+                         header_edits[i].want);
+        assert_non_null(strstr(hone_status_text(), header_edits[i].named));
+        T_OK(hone_dir_remove(dir));
+    }
+    hone_ctx_destroy(&ctx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(edited_configs) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(edited_configs), cmocka_unit_test(edited_headers) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
