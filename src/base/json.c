@@ -50,6 +50,8 @@ hone_status hone_json_parse(json_t **out, const char *text, size_t n, const char
         return HONE_FAIL(HONE_E_FORMAT, "%s: invalid UTF-8: byte 0x%02x at offset %zu (line %d); save the file as UTF-8",
                          where, (unsigned char)text[good], good, line);
     }
+    if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        return HONE_FAIL(HONE_E_FORMAT, "%s: broken JSON: it begins with a byte order mark; save the file as UTF-8 without one", where);
     if (memchr(text, '\0', n))      /* jansson takes one for the end of a number */
         return HONE_FAIL(HONE_E_FORMAT, "%s: broken JSON: a NUL byte at offset %zu", where,
                          (size_t)((const char *)memchr(text, '\0', n) - text));

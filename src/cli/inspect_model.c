@@ -186,7 +186,7 @@ static hone_status parse(hone_model_view *v, const char **name, bool *json, int 
     HONE_CHECK(*name, HONE_E_USAGE, "hone inspect model needs a model directory");
     HONE_CHECK((v->cutoff_len == HONE_INT_NULL || v->cutoff_len >= 1) && v->samples >= 1 && v->threads >= 0, HONE_E_USAGE,
                "--cutoff_len and --per_device_train_batch_size are at least 1, --threads at least 0");
-    HONE_CHECK(v->cutoff_len <= TOKENS_MAX / v->samples, HONE_E_USAGE,
+    HONE_CHECK((v->cutoff_len == HONE_INT_NULL ? CUTOFF_LEN : v->cutoff_len) <= TOKENS_MAX / v->samples, HONE_E_USAGE,
                "--cutoff_len times --per_device_train_batch_size is at most %d tokens", TOKENS_MAX);
     return HONE_OK;
 }

@@ -187,7 +187,7 @@ float hone_config_probability(hone_config *c, const char *key, double absent)
 {
     double p = hone_config_number(c, key, absent);
 
-    if (c->status == HONE_OK && !(p >= 0 && p < 1))
+    if (c->status == HONE_OK && !(p >= 0 && (float)p < 1))
         c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"%s\" is %g; a dropout probability is at least 0 and below 1", key, p);
     return (float)p;
 }

@@ -194,9 +194,10 @@ static void refuse_unread(reader *r)
 static void read_partial(reader *r, hone_rope_spec *out, int64_t head_dim, double top, bool may)
 {
     double partial = number(r, "partial_rotary_factor", top);
+    bool   sane = partial > 0 && partial <= 1;
 
-    out->dim = may ? (int64_t)((double)head_dim * partial) : head_dim;
-    if (r->c->status == HONE_OK && !(partial > 0 && partial <= 1))
+    out->dim = may && sane ? (int64_t)((double)head_dim * partial) : head_dim;
+    if (r->c->status == HONE_OK && !sane)
         r->c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: \"partial_rotary_factor\" is %g; it must be above 0 and at most 1", partial);
     if (!may && partial != 1)
         hone_config_refuse(r->c, "\"partial_rotary_factor\" is not implemented for %s", r->c->family);

@@ -216,7 +216,7 @@ static hone_status check_training(const hone_options *o)
               "save_steps must be above 0; save_strategy: no saves only the end");
     REFUSE_IF(o->logging_steps == 0, logging_steps, "logging_steps must be above 0");
     REFUSE_IF(o->eval_strategy == HONE_WHEN_STEPS && o->eval_steps == 0, eval_steps, "eval_steps must be above 0");
-    REFUSE_IF(o->dropout >= 1, dropout, "dropout must be below 1");
+    REFUSE_IF((float)o->dropout >= 1, dropout, "dropout must be below 1");
     return HONE_OK;
 }
 

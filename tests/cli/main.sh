@@ -50,6 +50,15 @@ for verb in train eval chat export forward inspect doctor "inspect model" "inspe
     check "usage of $verb" 0 "usage: hone $verb" $verb --help
 done
 
+# What a model is asked for must be possible, and JSON stays JSON in a folder whose name is not UTF-8.
+model=$TEST_DATA/data/models/llama-base
+check "no tokens" 2 "at least 1" inspect model "$model" --cutoff_len 0
+check "too many tokens" 2 "at most 16777216 tokens" inspect model "$model" --cutoff_len 2147483647
+check "too many samples" 2 "at most 16777216 tokens" inspect model "$model" --per_device_train_batch_size 2147483647
+latin1=$work/mod$(printf '\351')le
+cp -r "$model" "$latin1"
+check "a path in Latin-1" 0 'mod\\xe9le' inspect model "$latin1" --json --cutoff_len 4
+
 # Nothing of an error goes to stdout; with HONE_VERBOSE its path is told.
 "$HONE" trian >"$work/out" 2>"$work/err"
 [ -s "$work/out" ] && { echo "an error wrote to stdout"; fail=1; }

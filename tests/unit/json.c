@@ -18,6 +18,8 @@ static void integers_beyond_64_bits_are_reals(void **state)
     T_OK(hone_json_parse(&j, "9223372036854775807", 19, "x"));
     assert_true(json_integer_value(j) == INT64_MAX);
     json_decref(j);
+    T_STATUS(hone_json_parse(&j, "\xef\xbb\xbf{}", 5, "x"), HONE_E_FORMAT);
+    T_ERROR_HAS("byte order mark");
     T_STATUS(hone_json_parse(&j, "[1, 1000000000000000019884624838656", 35, "x"), HONE_E_FORMAT);
     T_ERROR_HAS("x: broken JSON at column");
 }

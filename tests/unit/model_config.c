@@ -67,6 +67,10 @@ static const edit edits[] = {
     { "gemma2-base", "{'attn_logit_softcapping': 1e300}", HONE_E_FORMAT, "attn_logit_softcapping" },
     { "gemma2-base", "{'final_logit_softcapping': 1e-320}", HONE_E_FORMAT, "final_logit_softcapping" },
     { "granite-base", "{'logits_scaling': 1e-320}", HONE_E_FORMAT, "logits_scaling" },
+    { "phi-base", ROPE("'rope_type': 'default', 'partial_rotary_factor': 1e30"), HONE_E_FORMAT, "partial_rotary_factor" },
+    { "phi-base", ROPE("'rope_type': 'default', 'partial_rotary_factor': -1e30"), HONE_E_FORMAT, "partial_rotary_factor" },
+    { "llama-base", "{'attention_dropout': 0.99999999999}", HONE_E_FORMAT, "attention_dropout" },
+    { "smollm3-base", "{'no_rope_layers': [1, 0, 2, 0]}", HONE_E_FORMAT, "no_rope_layers" },
     /* what is read and changes nothing */
     { "llama-base", "{'initializer_range': 0.5, 'use_cache': false, 'rope_scaling': {}}", HONE_OK, NULL },
     { "llama-base", "{'rope_parameters': null, 'rope_theta': 10000, 'rope_scaling': null}", HONE_OK, NULL },

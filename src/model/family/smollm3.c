@@ -16,7 +16,7 @@ static void read_rotation(hone_config *c, hone_decoder_config *d)
     for (int64_t i = 0; i < d->layers && c->status == HONE_OK; i++) {
         const json_t *entry = json_array_get(given, (size_t)i);
 
-        if (given && !json_is_integer(entry))
+        if (given && !(json_is_integer(entry) && (json_integer_value(entry) == 0 || json_integer_value(entry) == 1)))
             c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: entry %lld of \"no_rope_layers\" must be 0 or 1", (long long)i);
         d->layer[i].rope = (given ? json_integer_value(entry) != 0 : (i + 1) % every != 0) ? 0 : -1;
     }
