@@ -68,8 +68,8 @@ hone_status hone_generator_prompt(hone_generator *g, const int32_t *ids, int64_t
     HONE_CHECK(n < limit(g), HONE_E_DATA, "the prompt has %lld tokens, but the model has %lld positions, and one is for the answer",
                (long long)n, (long long)limit(g));
     for (int64_t i = 0; i < n; i++)
-        HONE_CHECK(ids[i] >= 0 && ids[i] < g->model->vocab, HONE_E_DATA, "id %d at token %lld is beyond the model's %lld rows; the tokenizer is another model's",
-                   ids[i], (long long)i, (long long)g->model->vocab);
+        HONE_CHECK(ids[i] >= 0 && ids[i] < g->model->vocab, HONE_E_DATA,
+                   "id %d at token %lld is beyond the model's %lld rows; the tokenizer is another model's", ids[i], (long long)i, (long long)g->model->vocab);
     if (keys_hold(g, n))
         shared = HONE_MIN(n - 1, HONE_MIN(g->cache->length, (int64_t)g->ids.len));
     while (same < shared && g->ids.data[same] == ids[same])

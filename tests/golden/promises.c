@@ -41,7 +41,8 @@ static void expect(variant *v, bool kept, const char *promise)
 {
     if (kept)
         return;
-    print_error("%s, %s%s: %s\n", t_variant_name(v->dir), v->dtype == HONE_DTYPE_F32 ? "f32" : "bf16", v->dropout > 0 ? ", dropout" : "", promise);
+    print_error("%s, %s%s: %s\n", t_variant_name(v->dir), v->dtype == HONE_DTYPE_F32 ? "f32" : "bf16",
+                v->dropout > 0 ? ", dropout" : "", promise);
     v->failures++;
 }
 
@@ -87,7 +88,8 @@ static void open_variant(variant *v)
     for (int i = 0; i < THREADS; i++) {
         v->ctx[i] = t_ctx(i + 1);
         v->live[i] = hone_device_get_stats(v->ctx[i]->device).live;
-        T_OK(hone_model_load(&v->loaded[i], v->ctx[i], v->dir, &(hone_load_options){ v->dtype, HONE_PARAMS_GRADIENT, v->dropout }));
+        T_OK(hone_model_load(&v->loaded[i], v->ctx[i], v->dir,
+                             &(hone_load_options){ v->dtype, HONE_PARAMS_GRADIENT, v->dropout }));
         v->ctx[i]->training = true;
         hone_ctx_seed_dropout(v->ctx[i], 1, 2);
     }
