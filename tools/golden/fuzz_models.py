@@ -335,7 +335,7 @@ REFUSALS = [
     ("llama", dict(hidden_act="quick_gelu"), 4, "quick_gelu"),
     ("qwen3", dict(hidden_act="mish"), 4, "mish"),
     ("gpt2", dict(activation_function="tanh"), 4, "tanh"),
-    ("llama", dict(rope_parameters=dict(rope_type="longrope", rope_theta=1e4, factor=2.0)), 4, "longrope"),
+    ("llama", dict(rope_parameters=dict(rope_type="longrope", rope_theta=1e4, factor=2.0)), 3, "short_factor"),
     ("llama", dict(rope_parameters=dict(rope_type="Linear", rope_theta=1e4, factor=2.0)), 4, "Linear"),
     ("llama", dict(rope_parameters=None, rope_scaling=dict(type="su", factor=2.0)), 4, "su"),
     ("llama", dict(rope_parameters=None, rope_scaling=dict(type=3, factor=2.0)), 3, "type"),
