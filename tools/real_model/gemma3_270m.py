@@ -72,7 +72,8 @@ def convert(gguf, out):
     model = AutoModelForCausalLM.from_pretrained(**where, quantization_config=GgufConfig(dequantize=True), dtype=torch.float32)
     model = model.to(torch.bfloat16)
     model.config.rms_norm_eps = 1e-6  # GGUF has it in f32
-    model.config.name_or_path = ""
+    for key in ("_model_name_or_path", "unk_token_id"):     # of the file, not of the published config
+        delattr(model.config, key)
     model.save_pretrained(out)
     AutoTokenizer.from_pretrained(**where).save_pretrained(out)
     for file in out.iterdir():
