@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Training steps of transformers + PyTorch, as hone's peer: AdamW (fused), clipping at 1, no recomputation.
 
-    python bench/peer_transformers.py --model DIR --data rows.jsonl --mode f32|bf16|autocast [--steps N] [--warmup N]
+    python bench/peer_transformers.py --model DIR --data rows.jsonl --mode f32|bf16|autocast|masters [--steps N] [--warmup N]
                                       [--batch N] [--learning-rate R] [--schedule NAME --warmup-steps N] [--weight-decay D]
 
 Rows hold input_ids and perhaps labels (-100 = none; else the ids themselves), and are taken in order. Decay, as in
 transformers' Trainer, is for all weights but biases and norms. --warmup: steps that the speed leaves out.
 
 f32: everything in f32. bf16: weights, gradients and moments in bfloat16. autocast: f32 weights and moments, products in
-bfloat16. Prints a line per step, then a JSON object: tokens_per_second (median of the steps after the warm-up) and
-peak_bytes and start_bytes (anonymous memory of the process: its peak, and what it is before the model is loaded).
+bfloat16, the residual stream in f32. masters: forward and backward as in bf16, with f32 weights, moments and steps, as FSDP's
+mixed precision has it. Prints a line per step, then a JSON object: tokens_per_second (median of the steps after the warm-up),
+and peak_bytes and start_bytes (anonymous memory of the process: its peak, and what it is before the model is loaded).
 """
 import argparse
 import contextlib
@@ -32,7 +33,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--model", required=True)
     p.add_argument("--data", required=True)
-    p.add_argument("--mode", choices=["f32", "bf16", "autocast"], required=True)
+    p.add_argument("--mode", choices=["f32", "bf16", "autocast", "masters"], required=True)
     p.add_argument("--steps", type=int, default=6)
     p.add_argument("--warmup", type=int, default=2)
     p.add_argument("--batch", type=int, default=2)
@@ -45,13 +46,15 @@ def main():
     start_bytes = rss_anon(os.getpid())
     peak = Peak(os.getpid())
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    dtype = torch.bfloat16 if args.mode == "bf16" else torch.float32
+    dtype = torch.bfloat16 if args.mode in ("bf16", "masters") else torch.float32
     model = AutoModelForCausalLM.from_pretrained(args.model, dtype=dtype)
     model.train()
     with open(args.data) as f:
         rows = [json.loads(line) for line in f]
     decayed = set(get_parameter_names(model, [torch.nn.LayerNorm], NOT_DECAYED))
-    groups = [{"params": [p for n, p in model.named_parameters() if (n in decayed) == decay],
+    weights = dict(model.named_parameters())
+    masters = {n: p.detach().float().requires_grad_() for n, p in weights.items()} if args.mode == "masters" else weights
+    groups = [{"params": [p for n, p in masters.items() if (n in decayed) == decay],
                "weight_decay": args.weight_decay if decay else 0.0} for decay in (True, False)]
     adamw = torch.optim.AdamW(groups, lr=args.learning_rate, fused=True)
     schedule = get_scheduler(args.schedule, adamw, args.warmup_steps, args.steps)
@@ -66,9 +69,16 @@ def main():
         with cast:
             loss = model(input_ids=ids, labels=labels, use_cache=False).loss
         loss.backward()
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        if masters is not weights:
+            for n, p in weights.items():
+                masters[n].grad, p.grad = p.grad.float(), None
+        norm = torch.nn.utils.clip_grad_norm_(masters.values(), 1.0)
         adamw.step()
         schedule.step()
+        if masters is not weights:
+            with torch.no_grad():
+                for n, p in weights.items():
+                    p.copy_(masters[n])
         adamw.zero_grad(set_to_none=True)
         seconds.append(time.monotonic() - begin)
         print(f"step {step + 1} loss {loss.item():.9g} grad_norm {norm.item():.9g} seconds {seconds[-1]:.3f}", flush=True)

@@ -13,7 +13,7 @@ import sys
 
 import measure
 
-PEERS = {"f32": ["f32"], "bf16": ["autocast", "bf16"]}     # what each mode of hone is compared with; the first has its numerics
+PEERS = {"f32": ["f32"], "bf16": ["masters", "autocast", "bf16"]}     # of each mode of hone; the first has its numerics
 RATE, DECAY, RISE = 2e-5, 0.1, 2
 CONFIG = """\
 model_name_or_path: {model}
@@ -106,7 +106,7 @@ def report(args, results):
           "|---|---|---|---|---|")
     pairs = [(f"hone {m}", f"torch {PEERS[m][0]}") for m in args.modes]
     if "hone bf16" in first and "torch f32" in first:      # how far bf16 is from f32: hone's must not be farther than PyTorch's
-        pairs += [(k, "torch f32") for k in ("hone bf16", "torch autocast", "torch bf16")]
+        pairs += [(k, "torch f32") for k in ("hone bf16", "torch masters", "torch autocast", "torch bf16")]
     for a, b in pairs:
         figures = [f(first[a][key], first[b][key]) for f in (apart, rms) for key in ("loss", "grad_norm")]
         print(f"| {a} from {b} | " + " | ".join(f"{x:.2e}" for x in figures) + " |")
@@ -162,9 +162,9 @@ def main():
                       f"peak {r['peak'] / 1e9:.2f} GB, loss {r['loss'][0]:.4f} to {r['loss'][-1]:.4f}", flush=True)
                 if len(r["loss"]) != args.steps:
                     sys.exit(f"{name} did {len(r['loss'])} steps of {args.steps}")
+                if args.json:
+                    pathlib.Path(args.json).write_text(json.dumps(results, indent=1))
     report(args, results)
-    if args.json:
-        pathlib.Path(args.json).write_text(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@
 #
 # MODEL is a Hugging Face directory, such as tools/real_model/gemma3_270m.py makes. A row, and a step, is --length tokens of this
 # project's documentation; the first eighth of a row has no labels. The rows are made once, by transformers' tokenizer, whose
-# ids hone's must equal. hone's bf16 keeps f32 masters and moments, as PyTorch's autocast does; PyTorch's pure bf16 is beside
-# them. The programs run one at a time, in turn, on the same cores. Needs 8 GB of memory for a model of 270 million weights in
-# f32. PYTHON names an interpreter with the packages of tools/real_model/requirements.txt.
+# ids hone's must equal. PyTorch's "masters" is what hone's bf16 is: forward and backward in bf16, weights and moments in f32.
+# Beside it are autocast, whose residual stream is f32, and pure bf16, whose weights and moments are bf16. The programs run one at
+# a time, in turn, on the same cores; --json is written after each. Needs 8 GB of memory for a model of 270 million weights.
+# PYTHON names an interpreter with the packages of tools/real_model/requirements.txt.
 exec "${PYTHON:-python3}" "$(dirname "$0")/real_model.py" "$@"
