@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Training steps of transformers + PyTorch, as hone's peer: AdamW (fused), clipping at 1, no recomputation.
 
-    python bench/peer_transformers.py --model DIR --data rows.jsonl --mode f32|bf16|autocast|masters [--steps N] [--warmup N]
-                                      [--batch N] [--learning-rate R] [--schedule NAME --warmup-steps N] [--weight-decay D]
+    python bench/peer_transformers.py --model DIR --data rows.jsonl --mode f32|exact|bf16|autocast|masters [--steps N]
+                                      [--warmup N] [--batch N] [--learning-rate R] [--schedule NAME --warmup-steps N] [--weight-decay D]
 
 Rows hold input_ids and perhaps labels (-100 = none; else the ids themselves), and are taken in order. Decay, as in
 transformers' Trainer, is for all weights but biases and norms. --warmup: steps that the speed leaves out.
 
-f32: everything in f32. bf16: weights, gradients and moments in bfloat16. autocast: f32 weights and moments, products in
-bfloat16, the residual stream in f32. masters: forward and backward as in bf16, with f32 weights, moments and steps, as FSDP's
-mixed precision has it. Prints a line per step, then a JSON object: tokens_per_second (median of the steps after the warm-up),
-and peak_bytes and start_bytes (anonymous memory of the process: its peak, and what it is before the model is loaded).
+f32: everything in f32. exact: the loss in f64, for PyTorch's sum over a large vocabulary in f32 is off by some 1e-5. bf16:
+weights, gradients and moments in bfloat16. autocast: f32 weights and moments, products in bfloat16, the residual stream in f32.
+masters: forward and backward as in bf16, with f32 weights, moments and steps, as FSDP's mixed precision has it.
+
+Prints a line per step, then a JSON object: tokens_per_second (median of the steps after the warm-up), and peak_bytes and
+start_bytes (anonymous memory of the process: its peak, and what it is before the model is loaded).
 """
 import argparse
 import contextlib
@@ -33,7 +35,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--model", required=True)
     p.add_argument("--data", required=True)
-    p.add_argument("--mode", choices=["f32", "bf16", "autocast", "masters"], required=True)
+    p.add_argument("--mode", choices=["f32", "exact", "bf16", "autocast", "masters"], required=True)
     p.add_argument("--steps", type=int, default=6)
     p.add_argument("--warmup", type=int, default=2)
     p.add_argument("--batch", type=int, default=2)
@@ -67,7 +69,12 @@ def main():
         batch = [rows[(at + i) % len(rows)] for i in range(args.batch)]
         ids, labels = (torch.tensor([row.get(key, row["input_ids"]) for row in batch]) for key in ("input_ids", "labels"))
         with cast:
-            loss = model(input_ids=ids, labels=labels, use_cache=False).loss
+            if args.mode == "exact":
+                logits = model(input_ids=ids, use_cache=False).logits[:, :-1].double()
+                loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels[:, 1:].flatten())
+                del logits
+            else:
+                loss = model(input_ids=ids, labels=labels, use_cache=False).loss
         loss.backward()
         if masters is not weights:
             for n, p in weights.items():
