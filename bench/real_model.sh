@@ -7,7 +7,7 @@
 #
 # MODEL is a Hugging Face directory, such as tools/real_model/gemma3_270m.py makes. A row, and a step, is --length tokens of this
 # project's documentation; the first eighth of a row has no labels. The rows are made once, by transformers' tokenizer, whose
-# ids hone's must equal. The programs run one at a time, in turn, on the same cores; --json is written after each. Needs 11 GB
+# ids hone's must equal. The programs run one at a time, in turn, on the same cores; --json is written after each. Needs 9 GB
 # of memory for a model of 270 million weights. PYTHON names an interpreter with the packages of
 # tools/real_model/requirements.txt. PyTorch runs as
 #
