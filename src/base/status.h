@@ -23,7 +23,7 @@
     X(E_NOMEM,     7,  "out of memory")                                                       \
     X(E_NUMERIC,   8,  "a loss, gradient or weight became NaN or infinite")                   \
     X(E_EXISTS,    9,  "the output is already there and was not asked to be replaced")        \
-    X(E_INTERRUPT, 10, "stopped by a signal after saving")                                    \
+    X(E_INTERRUPT, 10, "stopped by a signal, after saving if it trained")                     \
     X(E_SHAPE,     11, "tensor shapes do not fit together")                                   \
     X(E_NOKERNEL,  12, "no kernel for this operation, device and dtype")                      \
     X(E_INTERNAL,  13, "a fault in hone itself")

@@ -1,5 +1,6 @@
 /* hone export SRC OUT: a model or checkpoint as a Hugging Face directory, in the dtype asked for. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,16 +41,31 @@ static void show_file(void *arg, const char *name, int64_t size, const hone_hash
     fflush(stdout);     /* large files take their time: show each when it is there */
 }
 
+/* The first signal gives up and cleans up; the second ends the program at once. */
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number) { stop_signal = number; }
+
+static void catch_signals(void)
+{
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static hone_status export_to(const char *src, const char *out, hone_export_dtype dtype)
 {
     totals              t = { 0, 0 };
-    hone_export_options options = { .dtype = dtype, .written = show_file, .written_arg = &t };
+    hone_export_options options = { .dtype = dtype, .written = show_file, .written_arg = &t, .stop = &stop_signal };
     hone_model_dir     *model = NULL;
     char               *path, buf[32];
     hone_status         st;
 
     HONE_TRY(hone_model_dir_locate(&path, src, NULL));
     HONE_GO(hone_model_dir_open(&model, path));
+    catch_signals();
     HONE_GO(hone_model_dir_export(model, out, &options));
     printf("%s: %zu tensors in %" PRId64 " files, %s\n", out, hone_model_dir_len(model), t.files, human_size(buf, t.bytes));
 out:

@@ -104,6 +104,8 @@ static hone_status put_tensor(export *e, hone_safetensors_writer *w, const hone_
     const void *data = NULL;
     hone_dtype  dtype = t->dtype;
 
+    HONE_CHECK(!e->options->stop || !*e->options->stop, HONE_E_INTERRUPT, "stopped by signal %d while %s was written",
+               (int)*e->options->stop, t->name);
     if (p)
         HONE_TRY(p->get(p->arg, t, &data, &dtype));
     if (data)

@@ -7,6 +7,8 @@
 #ifndef HONE_IO_EXPORT_H
 #define HONE_IO_EXPORT_H
 
+#include <signal.h>
+
 #include "io/model_dir.h"
 
 /* Dtype of the floating tensors written: each as in its source file, or all in one. Integers and bools stay. */
@@ -40,6 +42,7 @@ typedef struct hone_export_options {
     /* Told of each file once it is written, or NULL. */
     void (*written)(void *arg, const char *name, int64_t size, const hone_hash *hash);
     void  *written_arg;
+    const volatile sig_atomic_t *stop;          /* a signal's number gives up before the next tensor; or NULL */
 } hone_export_options;
 
 /*
@@ -52,7 +55,7 @@ typedef struct hone_export_options {
  * Files are staged in a folder beside the target (in it, if it exists and is empty or mode is INTO), then moved in, with
  * config.json last where they move one by one.
  * Errors, after which the target is as it was and nothing else is left: E_EXISTS; E_NUMERIC for a provider's NaN or infinity
- * and for values that the dtype cannot hold, by tensor; E_IO; E_NOMEM; whatever the provider returns.
+ * and for values that the dtype cannot hold, by tensor; E_INTERRUPT; E_IO; E_NOMEM; whatever the provider returns.
  */
 hone_status hone_model_dir_export(const hone_model_dir *source, const char *out, const hone_export_options *options)
     HONE_MUST_CHECK;

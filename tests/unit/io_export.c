@@ -324,6 +324,21 @@ static void a_failing_write_leaves_nothing(void **state)
 }
 
 /* The same on a real full disk, where this process may mount one. */
+static void a_signal_leaves_nothing(void **state)
+{
+    volatile sig_atomic_t     number = SIGTERM;
+    const hone_export_options options = { .stop = &number };
+    fixture                   f = make(true);
+
+    (void)state;
+    T_STATUS(hone_model_dir_export(f.model, f.out, &options), HONE_E_INTERRUPT);
+    T_ERROR_HAS("stays as it was");
+    assert_string_equal(names_in(f.root), "src");
+    number = 0;
+    T_OK(hone_model_dir_export(f.model, f.out, &options));
+    drop(&f);
+}
+
 static void a_full_disk_leaves_nothing(void **state)
 {
     fixture f = make(false);
@@ -447,7 +462,7 @@ int main(void)
         cmocka_unit_test(a_model_can_replace_itself_through_a_link),
         cmocka_unit_test(files_can_go_into_a_run_folder),
         cmocka_unit_test(a_failing_write_leaves_nothing),
-        cmocka_unit_test(a_full_disk_leaves_nothing),
+        cmocka_unit_test(a_signal_leaves_nothing), cmocka_unit_test(a_full_disk_leaves_nothing),
         cmocka_unit_test(folders_that_cannot_be_written_are_named),
         cmocka_unit_test(running_out_of_memory_is_clean),
         cmocka_unit_test(only_dtypes_change_in_a_config),
