@@ -212,7 +212,7 @@ static void check(hone_config *c, const hone_rope_spec *s, int64_t head_dim)
         hone_config_refuse(c, "rope type \"dynamic\" has no meaning for a head size of 2");
 }
 
-/* Settings that are numbers each may come to what is none: every angle up to the last position, and the scale, must be finite. */
+/* Settings that are numbers each may come to what is none: every angle up to the last position, and what scales the scores, must be finite. */
 static void check_finite(hone_config *c, const hone_rope_spec *s, const char *type)
 {
     static const int64_t lengths[] = { 1, INT32_MAX };
@@ -222,14 +222,16 @@ static void check_finite(hone_config *c, const hone_rope_spec *s, const char *ty
     if (!inv_freq)
         c->status = HONE_E_NOMEM;
     for (size_t k = 0; inv_freq && k < HONE_COUNTOF(lengths); k++) {
-        finite &= isfinite((float)hone_rope_frequencies(inv_freq, s, lengths[k]));
+        double scale = hone_rope_frequencies(inv_freq, s, lengths[k]);
+
+        finite &= isfinite((float)(scale * scale));     /* queries and keys both have it */
         for (int64_t i = 0; i < hone_rope_pairs(s); i++)
             finite &= isfinite(inv_freq[i] * (float)INT32_MAX);
     }
     hone_free(inv_freq);
     if (c->status == HONE_OK && !finite)
         c->status = HONE_FAIL(HONE_E_FORMAT, "config.json: the settings of rope type \"%s\" (rope_theta %g, factor %g) give angles "
-                              "that are no finite numbers", type, s->base, s->factor);
+                              "or scores that are no finite numbers", type, s->base, s->factor);
 }
 
 /* How queries grow with their position. */

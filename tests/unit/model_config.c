@@ -63,6 +63,7 @@ static const edit edits[] = {
     { "llama-base", ROPE("'rope_type': 'dynamic', 'factor': 9223372036854775807"), HONE_E_FORMAT, "angles" },
     { "llama-base", ROPE("'rope_type': 'linear', 'factor': 1e-320"), HONE_E_FORMAT, "factor" },
     { "llama-base", ROPE("'rope_type': 'yarn', 'factor': 2, 'attention_factor': 1e300"), HONE_E_FORMAT, "attention_factor" },
+    { "llama-base", ROPE("'rope_type': 'yarn', 'factor': 2, 'attention_factor': 1e30"), HONE_E_FORMAT, "scores" },
     { "cohere-base", "{'logit_scale': 1e300}", HONE_E_FORMAT, "logit_scale" },
     { "gemma2-base", "{'attn_logit_softcapping': 1e300}", HONE_E_FORMAT, "attn_logit_softcapping" },
     { "gemma2-base", "{'final_logit_softcapping': 1e-320}", HONE_E_FORMAT, "final_logit_softcapping" },
