@@ -50,6 +50,9 @@ hone_status hone_cmd_train(int argc, char **argv)
     catch_signals();
     HONE_GO(hone_run_train(&run));
 out:
+    if (st == HONE_E_NOMEM && options && options->model_name_or_path)
+        st = hone_status_context(st, "fewer samples at once (per_device_train_batch_size) and shorter ones (cutoff_len) need less: hone "
+                                     "inspect model %s with these options says how much", options->model_name_or_path);
     hone_run_close(&run);
     hone_options_destroy(&options);
     return st;

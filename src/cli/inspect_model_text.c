@@ -98,6 +98,16 @@ static const char *local_name(const hone_module *m)
     return m->parent && *m->parent->name ? m->name + strlen(m->parent->name) + 1 : m->name;
 }
 
+/* How many blocks have the modules of this one, which is the first that has them. */
+static size_t alike(const hone_model_view *v, const hone_module *block)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->kinds.len; i++)
+        n += v->kinds.data[v->kinds.data[i].modules].first == block ? v->kinds.data[i].blocks.len : 0;
+    return n;
+}
+
 static hone_status put_module(table *t, const hone_model_view *v, const hone_module *m, int depth)
 {
     line      fresh = { { HONE_STR_INIT, HONE_STR_INIT, HONE_STR_INIT, HONE_STR_INIT } };
@@ -110,6 +120,8 @@ static hone_status put_module(table *t, const hone_model_view *v, const hone_mod
     put_params(&cell[2], v, m);
     if (m->params.len == 0)
         put_count(&cell[2], hone_view_numel(m));
+    if (strcmp(m->kind, "block") == 0 && alike(v, m) > 1)
+        hone_str_printf(&cell[2], " in each of %zu", alike(v, m));
     hone_view_treatment(&cell[3], v, m);
     for (int c = 0; c < COLUMNS; c++)
         HONE_TRY(hone_str_ok(&cell[c]));

@@ -257,7 +257,12 @@ hone_status hone_config_end(hone_config *c)
     json_t     *value;
 
     json_object_foreach((json_t *)c->root, key, value) {
-        if (c->status == HONE_OK && !json_is_null(value) && hone_map_get(c->read, key, strlen(key), 0) == 0 && !says_off(key, value))
+        if (c->status != HONE_OK || json_is_null(value) || hone_map_get(c->read, key, strlen(key), 0) != 0 || says_off(key, value))
+            continue;
+        if (strcmp(key, "quantization_config") == 0)
+            hone_config_refuse(c, "key \"quantization_config\": the weights are quantised, and hone reads f32, f16 and bf16: give the "
+                                  "model that they were made from");
+        else
             hone_config_refuse(c, "key \"%s\" is not one that hone knows for %s, and it may change the computation; if it does "
                                   "not, remove it from the file", key, c->family);
     }

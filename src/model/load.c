@@ -312,7 +312,7 @@ hone_status hone_model_load(hone_loaded **out, hone_ctx *ctx, const char *path, 
     type = json_string_value(json_object_get(hone_model_dir_config(l->dir), "model_type"));
     HONE_GO_CHECK(type, HONE_E_FORMAT, "%s/config.json has no \"model_type\"", path);
     family = hone_family_find(type);
-    HONE_GO(family ? HONE_OK : HONE_E_UNSUPPORTED);
+    HONE_GO(family ? HONE_OK : hone_status_context(HONE_E_UNSUPPORTED, "in %s", path));
     l->model = hone_calloc(1, sizeof *l->model);
     HONE_GO(l->model ? HONE_OK : HONE_E_NOMEM);
     HONE_GO(build(l, ctx, family, o));
