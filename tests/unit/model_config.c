@@ -19,7 +19,7 @@ static const edit edits[] = {
     { "llama-base", "{'hidden_act': 'quick_gelu'}", HONE_E_UNSUPPORTED, "quick_gelu" },
     { "gpt2-base", "{'activation_function': 'tanh'}", HONE_E_UNSUPPORTED, "tanh" },
     { "llama-base", "{'embedding_multiplier': 2.0}", HONE_E_UNSUPPORTED, "embedding_multiplier" },
-    { "llama-base", "{'quantization_config': {'quant_method': 'fp8'}}", HONE_E_UNSUPPORTED, "quantization_config" },
+    { "llama-base", "{'quantization_config': {'quant_method': 'fp8'}}", HONE_E_UNSUPPORTED, "the weights are quantised" },
     { "llama-base", "{'sliding_window': 8}", HONE_E_UNSUPPORTED, "sliding_window" },
     { "qwen3-base", "{'mlp_bias': true}", HONE_E_UNSUPPORTED, "mlp_bias" },
     { "qwen2-base", "{'layer_types': ['full_attention', 'chunked_attention']}",
