@@ -221,8 +221,8 @@ hone_status hone_row_format_check(hone_row_format format, const hone_source *s, 
         HONE_TRY(check_described(format, s, stage));
     HONE_CHECK(c->slots || c->chat || (format == HONE_ROWS_TRL && c->tokenizer), HONE_E_DATA,
                "%s: conversations need the chat template of the model, and the model directory has %s", s->path,
-               c->tokenizer ? "none (chat_template.jinja, or chat_template in tokenizer_config.json). Add one, or give template: NAME, "
-                              "such as gemma3 or llama3, as the model is to be used (docs/data.md lists the names)"
+               c->tokenizer ? "none (chat_template.jinja, or chat_template in tokenizer_config.json). Name one: template: "
+                              "gemma3, llama3, chatml ... (docs/data.md lists them); or put a chat_template.jinja there"
                             : "no tokenizer");
     return HONE_OK;
 }
