@@ -26,7 +26,7 @@ from transformers import AutoModelForCausalLM  # noqa: E402
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING  # noqa: E402
 
 FAMILIES = """apertus arcee cohere cohere2 ernie4_5 exaone4 gemma gemma2 gemma3_text glm glm4 gpt2 gpt_neox granite helium
-hunyuan_v1_dense llama ministral mistral nanochat nemotron olmo olmo2 olmo3 phi phi3 qwen2 qwen3 seed_oss smollm3 stablelm
+hunyuan_v1_dense llama ministral ministral3 mistral nanochat nemotron olmo olmo2 olmo3 phi phi3 qwen2 qwen3 seed_oss smollm3 stablelm
 starcoder2""".split()
 NEEDED = {"ministral": {"head_dim": 128}, "hunyuan_v1_dense": {"head_dim": 128},
           "nemotron": {"num_key_value_heads": 8}}       # without it no model can be built
