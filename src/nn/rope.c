@@ -89,10 +89,11 @@ double hone_rope_frequencies(float *inv_freq, const hone_rope_spec *s, int64_t l
         for (int64_t i = 0; i < hone_rope_pairs(s); i++)
             inv_freq[i] /= (float)s->factor;
         return 1;
-    case HONE_ROPE_DYNAMIC: {
-        double n = fmax((double)length, s->max_positions), d = (double)s->dim;
+    case HONE_ROPE_DYNAMIC: {       /* in f32, as the reference has it: there the length is a tensor */
+        float grown = (float)s->factor * (float)length / (float)s->max_positions - (float)(s->factor - 1);
+        float stretch = powf(grown, (float)((double)s->dim / (double)(s->dim - 2)));
 
-        plain(inv_freq, s->base * pow(s->factor * n / s->max_positions - (s->factor - 1), d / (d - 2)), s->dim);
+        plain(inv_freq, (double)length > s->max_positions ? (double)(stretch * (float)s->base) : s->base, s->dim);
         return 1;
     }
     case HONE_ROPE_YARN:
