@@ -5,12 +5,15 @@
  * task per sample and kv head can do both while it computes each pair (tile, block) once; or tasks for tiles (dk, dv)
  * and tasks for blocks (dq) compute each pair twice, but are many. Both add the same numbers in the same order, so the
  * choice between them may follow the number of threads.
+ *
+ * ds = p (dp - delta) cancels where a query sees little but one key, so the two must carry the same rounding errors: delta is
+ * Σ p dp over the very numbers that it is taken from, divided by Σ p, which is not quite 1 with the saved log-sum-exp. That costs two
+ * products more than dout · out.
  */
 #include "kernel/cpu/attention_tile.h"
 
 enum {
     BWD_ROWS = 96,
-    DELTA_TOKENS = 64,          /* tokens of a task that computes delta */
     SAMPLE_BYTES = 8 << 20,     /* most memory a worker may take for the rows of a whole sample and kv head */
 };
 
@@ -28,6 +31,7 @@ typedef struct bwd_memory {
     float   *key, *key_t, *value, *value_t, *dk, *dv;   /* of a tile */
     float   *p, *ds;            /* [rows of a block][KEYS]: probabilities after dropout, gradients of scores */
     float   *keep;              /* [KEYS] */
+    float   *total;             /* [rows of a block] Σ p */
     float   *slope;             /* [MR][KEYS] derivatives of capped scores by q · k */
 } bwd_memory;
 
@@ -57,6 +61,7 @@ static size_t bwd_carve(bwd_memory *m, char *base, const bwd_run *b)
     m->p = carve(base, &at, block * KEYS);
     m->ds = carve(base, &at, block * KEYS);
     m->keep = carve(base, &at, KEYS);
+    m->total = carve(base, &at, block);
     m->slope = carve(base, &at, MR * KEYS);
     return at;
 }
@@ -168,44 +173,103 @@ static void multiply_rows(float *to, const float *by, int rows, int lo, int hi)
             vf_store_full(to + i, vf_load_full(to + i) * vf_load_full(by + i));
 }
 
-/* p and ds of the loaded tile and block. Rows that see nothing of the tile may be left as they are. */
-static void bwd_pair(const bwd_task *t, const bwd_rows *b, int64_t k0)
+/* The products of rows [row, row + mr): scores, capped ones where there is a cap, in p and dout · v in ds, for keys [lo, hi). */
+static void bwd_products(const bwd_task *t, const bwd_rows *b, int64_t row, int mr, int lo, int hi)
 {
     const run                 *r = t->r;
     const hone_attention_args *a = r->a;
     const bwd_memory          *m = &t->m;
-    bool                       capped = a->softcap > 0;
-    float                      scale = capped ? 1.0f : (float)a->scale;
+    int                        v0 = lo / VF_LANES, n = (hi + VF_LANES - 1) / VF_LANES - v0;
+    float                     *p = m->p + row * KEYS, *ds = m->ds + row * KEYS;
+
+    product_run((product){ .c = p + v0 * VF_LANES, .ldc = KEYS, .a = b->q + row * r->ldd, .rs = r->ldd, .ks = 1,
+                           .b = m->key_t + v0 * VF_LANES, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO }, mr, n);
+    product_run((product){ .c = ds + v0 * VF_LANES, .ldc = KEYS, .a = b->dout + row * r->ldv, .rs = r->ldv, .ks = 1,
+                           .b = m->value_t + v0 * VF_LANES, .ldb = KEYS, .k = a->v_dim, .start = FROM_ZERO }, mr, n);
+    if (a->softcap > 0)
+        softcap_rows(p, m->slope, a, mr, lo, hi);
+}
+
+/* The dropout factors of a row, NULL without dropout. */
+static const float *bwd_keep(const bwd_task *t, const bwd_rows *b, int64_t row, int64_t k0)
+{
+    const run *r = t->r;
+
+    if (!(r->a->dropout.p > 0))
+        return NULL;
+    tile_dropout(t->m.keep, r, &t->s, t->kv * r->group + row % r->group, b->query + row / r->group, k0);
+    return t->m.keep;
+}
+
+/* What scores are multiplied by: capped ones have their scale. */
+static float bwd_scale(const hone_attention_args *a) { return a->softcap > 0 ? 1.0f : (float)a->scale; }
+
+/* p and ds of the loaded tile and block. Rows that see nothing of the tile may be left as they are. */
+static void bwd_pair(const bwd_task *t, const bwd_rows *b, int64_t k0)
+{
+    const bwd_memory *m = &t->m;
+    float             scale = bwd_scale(t->r->a);
 
     for (int64_t row = 0; row < b->n; row += MR) {
-        int    mr = (int)HONE_MIN(MR, b->n - row), lo, hi, v0;
+        int    mr = (int)HONE_MIN(MR, b->n - row), lo, hi;
         float *p = m->p + row * KEYS, *ds = m->ds + row * KEYS;
 
         clip(&lo, &hi, b->lo[row], b->hi[row + mr - 1], k0);
         if (lo >= hi)
             continue;
-        v0 = lo / VF_LANES;
-        product_run((product){ .c = p + v0 * VF_LANES, .ldc = KEYS, .a = b->q + row * r->ldd, .rs = r->ldd, .ks = 1,
-                               .b = m->key_t + v0 * VF_LANES, .ldb = KEYS, .k = a->dim, .start = FROM_ZERO },
-                    mr, (hi + VF_LANES - 1) / VF_LANES - v0);
-        product_run((product){ .c = ds + v0 * VF_LANES, .ldc = KEYS, .a = b->dout + row * r->ldv, .rs = r->ldv, .ks = 1,
-                               .b = m->value_t + v0 * VF_LANES, .ldb = KEYS, .k = a->v_dim, .start = FROM_ZERO },
-                    mr, (hi + VF_LANES - 1) / VF_LANES - v0);
-        if (capped)
-            softcap_rows(p, m->slope, a, mr, lo, hi);
+        bwd_products(t, b, row, mr, lo, hi);
         for (int i = 0; i < mr; i++) {
-            bool dropped = a->dropout.p > 0;
-            int  row_lo, row_hi;
+            int row_lo, row_hi;
 
             clip(&row_lo, &row_hi, b->lo[row + i], b->hi[row + i], k0);
-            if (dropped)
-                tile_dropout(m->keep, r, &t->s, t->kv * r->group + (row + i) % r->group,
-                             b->query + (row + i) / r->group, k0);
             bwd_row(p + i * KEYS, ds + i * KEYS, scale, b->lse[row + i], b->delta[row + i], row_lo, row_hi,
-                    dropped ? m->keep : NULL);
+                    bwd_keep(t, b, row + i, k0));
         }
-        if (capped)
+        if (t->r->a->softcap > 0)
             multiply_rows(ds, m->slope, mr, lo, hi);
+    }
+}
+
+/* One row's part of Σ p dp and Σ p: scores in p and dout · v in g, of keys [lo, hi). */
+static void delta_row(float *sum, float *total, const float *p, const float *g, float scale, float lse, int lo, int hi,
+                      const float *keep)
+{
+    vf sums = vf_set(0.0f), totals = vf_set(0.0f);
+
+    for (int v = lo / VF_LANES * VF_LANES; v < hi; v += VF_LANES) {
+        vf x = vf_inside(vf_load_full(p + v) * vf_set(scale) - vf_set(lse), v, lo, hi, -INFINITY), e = exp_or_zero(x);
+        vf dp = vf_inside(vf_load_full(g + v), v, lo, hi, 0.0f);
+
+        totals = totals + e;
+        if (keep)
+            dp = dp * vf_load_full(keep + v);
+        sums = vf_fma(e, dp, sums);
+    }
+    *sum += vf_sum(sums);
+    *total += vf_sum(totals);
+}
+
+/* Adds the loaded tile to Σ p dp, in delta, and Σ p of the block's rows. */
+static void delta_pair(const bwd_task *t, const bwd_rows *b, int64_t k0)
+{
+    const bwd_memory *m = &t->m;
+    float             scale = bwd_scale(t->r->a);
+
+    for (int64_t row = 0; row < b->n; row += MR) {
+        int mr = (int)HONE_MIN(MR, b->n - row), lo, hi;
+
+        clip(&lo, &hi, b->lo[row], b->hi[row + mr - 1], k0);
+        if (lo >= hi)
+            continue;
+        bwd_products(t, b, row, mr, lo, hi);
+        for (int64_t i = row; i < row + mr; i++) {
+            int row_lo, row_hi;
+
+            clip(&row_lo, &row_hi, b->lo[i], b->hi[i], k0);
+            if (row_lo < row_hi)
+                delta_row(&b->delta[i], &m->total[i], m->p + i * KEYS, m->ds + i * KEYS, scale, b->lse[i], row_lo, row_hi,
+                          bwd_keep(t, b, i, k0));
+        }
     }
 }
 
@@ -361,24 +425,26 @@ static void bwd_run_item(void *arg, int64_t task, int worker)
         bwd_block_task(&t, (blocks_of(&b->r, &s) - 1 - (item - tiles_of(&s))) * b->r.block);
 }
 
+/* delta of one block. */
 static void bwd_run_delta(void *arg, int64_t task, int worker)
 {
-    const bwd_run             *b = arg;
-    const run                 *r = &b->r;
-    const hone_attention_args *a = r->a;
-    int64_t  first = a->cu_q[0] + task * DELTA_TOKENS, end = HONE_MIN(first + DELTA_TOKENS, a->cu_q[a->samples]);
-    bwd_task t = bwd_task_at(b, (sample){ 0 }, 0, worker);
-    float   *out = t.m.value, *dout = out + r->ldv;
+    const bwd_run *b = arg;
+    const run     *r = &b->r;
+    int64_t        item = task / r->a->kv_heads;
+    sample         s = queue_find(&item, r);
+    bwd_task       t = bwd_task_at(b, s, task % r->a->kv_heads, worker);
+    bwd_rows      *rows = &t.m.rows;
+    int64_t        query = (blocks_of(r, &s) - 1 - item) * r->block;
 
-    for (int64_t at = first * a->heads; at < end * a->heads; at++) {
-        vf sum = vf_set(0.0f);
-
-        row_load(out, a->out, at * a->v_dim, a->v_dim, r->bf16);
-        row_load(dout, a->dout, at * a->v_dim, a->v_dim, r->bf16);
-        for (int64_t d = 0; d < r->ldv; d += VF_LANES)
-            sum = vf_fma(vf_load_full(out + d), vf_load_full(dout + d), sum);
-        r->delta[at] = vf_sum(sum);
+    bwd_load_rows(&t, query, HONE_MIN(r->block, s.n_q - query));
+    memset(rows->delta, 0, (size_t)rows->n * sizeof *rows->delta);
+    memset(t.m.total, 0, (size_t)rows->n * sizeof *t.m.total);
+    for (int64_t k0 = rows->lo[0] / KEYS * KEYS; k0 < rows->hi[rows->n - 1]; k0 += KEYS) {
+        bwd_load_tile(&t, k0);
+        delta_pair(&t, rows, k0);
     }
+    for (int64_t row = 0; row < rows->n; row++)
+        r->delta[place(r, &s, t.kv, query, row)] = rows->lo[row] < rows->hi[row] ? rows->delta[row] / t.m.total[row] : 0.0f;
 }
 
 /* One task per sample and kv head is the lesser work, if that leaves no thread long alone with the longest sample. */
@@ -405,7 +471,6 @@ static hone_status bwd(const hone_kernel_env *env, const hone_attention_args *a,
     bwd_run    b = { .r = run_make(a, bf16, BWD_ROWS) };
     run       *r = &b.r;
     bool       by_sample = bwd_by_sample(&b, threads);
-    int64_t    tokens = a->cu_q[a->samples] - a->cu_q[0];
     size_t     queue = (size_t)round_up((a->samples + 1) * (int64_t)sizeof *r->queue, 64);
     size_t     delta = (size_t)round_up(a->cu_q[a->samples] * a->heads * (int64_t)sizeof *r->delta, 64);
     bwd_memory m;
@@ -420,7 +485,7 @@ static hone_status bwd(const hone_kernel_env *env, const hone_attention_args *a,
         return HONE_OK;
     r->delta = (float *)((char *)r->queue + queue);
     r->scratch = (char *)r->queue + queue + delta;
-    hone_pool_run(env->pool, (tokens + DELTA_TOKENS - 1) / DELTA_TOKENS, bwd_run_delta, &b);
+    hone_pool_run(env->pool, queue_fill(r, false) * a->kv_heads, bwd_run_delta, &b);
     items = queue_fill(r, true);
     if (by_sample)
         hone_pool_run(env->pool, a->samples * a->kv_heads, bwd_run_sample, &b);

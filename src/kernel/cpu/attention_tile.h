@@ -125,7 +125,7 @@ typedef struct run {
     int64_t      group, ldd, ldv;
     int64_t      block;         /* queries of a block: group · block rows */
     queue_entry *queue;         /* samples, longest first; then one entry that ends the list of work */
-    float       *delta;         /* backward: dout · out, [tokens_q, heads] */
+    float       *delta;         /* backward: Σ p dp of each query, [tokens_q, heads] */
     char        *scratch;       /* one piece per worker */
     size_t       piece;
 } run;
