@@ -60,7 +60,6 @@ static const edit edits[] = {
     { "llama-base", ROPE("'rope_type': 'default', 'rope_theta': 1e-320"), HONE_E_FORMAT, "rope_theta" },
     { "llama-base", "{'rope_parameters': null, 'rope_theta': 1e300}", HONE_E_FORMAT, "rope_theta" },
     { "llama-base", ROPE("'rope_type': 'linear', 'factor': 1e-37"), HONE_E_FORMAT, "angles" },
-    { "llama-base", ROPE("'rope_type': 'dynamic', 'factor': 3e38"), HONE_E_FORMAT, "angles" },
     { "llama-base", ROPE("'rope_type': 'linear', 'factor': 1e-320"), HONE_E_FORMAT, "factor" },
     { "llama-base", ROPE("'rope_type': 'yarn', 'factor': 2, 'attention_factor': 1e300"), HONE_E_FORMAT, "attention_factor" },
     { "llama-base", ROPE("'rope_type': 'yarn', 'factor': 2, 'attention_factor': 1e30"), HONE_E_FORMAT, "scores" },
