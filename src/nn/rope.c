@@ -91,7 +91,7 @@ double hone_rope_frequencies(float *inv_freq, const hone_rope_spec *s, int64_t l
         return 1;
     case HONE_ROPE_DYNAMIC: {       /* in f32, as the reference has it: there the length is a tensor */
         float grown = (float)s->factor * (float)length / (float)s->max_positions - (float)(s->factor - 1);
-        float stretch = powf(grown, (float)((double)s->dim / (double)(s->dim - 2)));
+        float stretch = (float)pow((double)grown, (double)s->dim / (double)(s->dim - 2));
 
         plain(inv_freq, (double)length > s->max_positions ? (double)(stretch * (float)s->base) : s->base, s->dim);
         return 1;

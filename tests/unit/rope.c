@@ -33,7 +33,7 @@ static void frequencies_are_the_references(void **state)
 
         assert_true(fabs(factor - KNOWN[i].factor) < 1e-15);
         for (int k = 0; k < PAIRS; k++)
-            if (!(fabs((double)got[k] / (double)KNOWN[i].want[k] - 1) < 2.4e-7))
+            if (!(fabs((double)got[k] / (double)KNOWN[i].want[k] - 1) < 1.8e-7))
                 fail_msg("%s: frequency %d is %a, wanted %a", KNOWN[i].name, k, (double)got[k], (double)KNOWN[i].want[k]);
     }
 }
