@@ -69,15 +69,14 @@ static hone_status backward(hone_ctx *ctx, hone_node *n)
         grads[i] = hone_tensor_create(ctx->device, n->in[i]->dtype, n->in[i]->ndim, n->in[i]->dims);
         HONE_GO(grads[i] ? HONE_OK : HONE_E_NOMEM);
     }
-    args.out = hone_tensor_data(n->out[OUT]);
     args.lse = hone_tensor_data(n->out[LSE]);
     args.dout = hone_tensor_data(n->out[OUT]->grad);
     args.dq = hone_tensor_data(grads[Q]);
     args.dk = hone_tensor_data(grads[K]);
     args.dv = hone_tensor_data(grads[V]);
-    /* dV, dP, dQ, dK, and the scores once more */
+    /* dV, dP, dQ, dK, and the scores; scores and dP once before that, for what ds subtracts */
     HONE_GO(hone_kernel_run(ctx, HONE_OP_attention, HONE_PASS_BWD, n->in[Q]->dtype, &args,
-                            2.5 * HONE_ATTRS(attrs, n)->flops));
+                            3.5 * HONE_ATTRS(attrs, n)->flops));
     for (int i = 0; i < 3; i++)
         HONE_GO(hone_grad_add(ctx, n->in[i], grads[i]));
 out:
@@ -87,7 +86,7 @@ out:
 }
 
 static const hone_op_rule rule = { .name = "attention", .attrs_size = sizeof(attrs), .forward = forward, .backward = backward,
-    .needs_in = 1u << Q | 1u << K | 1u << V, .needs_out = 1u << OUT | 1u << LSE, .keep = true };
+    .needs_in = 1u << Q | 1u << K | 1u << V, .needs_out = 1u << LSE, .keep = true };
 
 hone_tensor *hone_op_attention(hone_ctx *ctx, hone_tensor *q, hone_tensor *k, hone_tensor *v, const hone_attention_pack *pack,
                             const hone_attention_spec *spec)

@@ -179,7 +179,7 @@ typedef struct hone_attention_args {
     const void    *q;           /* [tokens_q, heads, dim] */
     const void    *k;           /* [tokens_k, kv_heads, dim]; heads is a multiple of kv_heads, head h reads h / (heads / kv_heads) */
     const void    *v;           /* [tokens_k, kv_heads, v_dim] */
-    void          *out;         /* [tokens_q, heads, v_dim]; FWD writes, BWD reads */
+    void          *out;         /* [tokens_q, heads, v_dim]; FWD writes */
     void          *lse;         /* acc [tokens_q, heads]: log-sum-exp of the scaled scores; FWD writes, BWD reads */
     const void    *dout;        /* BWD */
     void          *dq, *dk, *dv;/* BWD writes */
